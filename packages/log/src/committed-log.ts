@@ -1,0 +1,97 @@
+import type { CancelSignal, Offset } from '@tidemark/core'
+import type { ClientStatement } from './identity-survey.ts'
+import type { LogRecord } from './log-record.ts'
+import type { TopicInspector } from './topic-inspector.ts'
+
+/** PORT: a log whose committed records can be read from explicit positions, and whose identity can be inspected. */
+export interface CommittedLog {
+  /** Who proves identity and bounds. Independent of any reader's connection state. */
+  readonly inspector: TopicInspector
+  /**
+   * Opens a reader with a position for every partition named, in one assignment.
+   *
+   * Never falls back to earliest, latest or a stored group offset: a position outside the log is a read failure.
+   * @throws {TidemarkError} when the log cannot be reached or refuses the caller.
+   */
+  openReader(request: ReaderRequest): Promise<LogReader>
+  /** Reads single records back by offset, for the tail witness. Answers once per request, in any order. */
+  readBack(request: ReadBackRequest): Promise<readonly ReadBack[]>
+  /** Releases everything the log opened, readers included. */
+  close(): Promise<void>
+}
+
+/** Where to start, per partition. */
+export interface ReaderRequest {
+  readonly topic: string
+  readonly positions: readonly PartitionPosition[]
+  readonly deadlineMs: number
+  readonly signal?: CancelSignal
+}
+
+/** The next record to read of one partition. */
+export interface PartitionPosition {
+  readonly partition: number
+  readonly nextOffset: Offset
+}
+
+/** A running read of assigned partitions. One caller polls at a time. */
+export interface LogReader {
+  /**
+   * Fetches what is there, waiting up to `waitMs` when there is nothing.
+   *
+   * Order: per partition strictly rising offsets. Never rejects for a condition of the log: that is `failed`, and after
+   * it the reader is finished. An empty `batches` is a normal answer.
+   */
+  poll(request: PollRequest): Promise<PollResult>
+  /** Stops fetching of partitions whose queue is full; their position is kept. */
+  pause(partitions: readonly number[]): void
+  resume(partitions: readonly number[]): void
+  /** What the client that fetches believes the topic is. */
+  describeTopic(deadlineMs: number): Promise<ClientStatement>
+  close(): Promise<void>
+}
+
+/** How much to fetch and how long to wait for it. */
+export interface PollRequest {
+  readonly recordsMax: number
+  readonly waitMs: number
+}
+
+/** One answer of a reader. */
+export type PollResult =
+  | { readonly kind: 'fetched'; readonly batches: readonly PartitionBatch[] }
+  | { readonly kind: 'failed'; readonly failure: ReadFailure }
+
+/** What arrived of one partition in one poll. */
+export interface PartitionBatch {
+  readonly partition: number
+  readonly records: readonly LogRecord[]
+  /**
+   * Set when the read reached the end after these records: the offset that the next record will have or exceed.
+   * It passes over control records, aborted transactions and compacted gaps, which deliver nothing.
+   */
+  readonly endOffset?: Offset
+}
+
+/** Why a reader stopped. Every one of them ends serving; none is retried in place. */
+export interface ReadFailure {
+  /** `out-of-range`: the position is below the low or above the high end, also after truncation (librdkafka reports both as one). */
+  readonly reason: 'out-of-range' | 'unknown-topic' | 'authorization' | 'connection' | 'closed' | 'other'
+  readonly partition: number | undefined
+  /** The client's own words and code. */
+  readonly message: string
+}
+
+/** Which records to read back. */
+export interface ReadBackRequest {
+  readonly topic: string
+  readonly records: readonly { readonly partition: number; readonly offset: Offset }[]
+  readonly deadlineMs: number
+  readonly signal?: CancelSignal
+}
+
+/** What stands at an offset: the committed data record, nothing (a gap or a later record only), or no answer. */
+export type ReadBack =
+  | { readonly kind: 'record'; readonly partition: number; readonly offset: Offset; readonly record: LogRecord }
+  | { readonly kind: 'absent'; readonly partition: number; readonly offset: Offset }
+  | { readonly kind: 'unreadable'; readonly partition: number; readonly offset: Offset; readonly message: string }

@@ -1,0 +1,37 @@
+// Reading order: log-identity, log-bounds, log-record (words) -> identity-survey, tail-witness, fence (decisions) ->
+// identity-lease, idle-lease (decisions over time) -> topic-inspector, committed-log (ports).
+export { identityDifferences, PARTITION_COUNT_MAX } from './log-identity.ts'
+export type { IdentityDifference, IdentityField, LogIdentity } from './log-identity.ts'
+export { boundsFault } from './log-bounds.ts'
+export type { BoundsReading, PartitionBounds } from './log-bounds.ts'
+export type { LogRecord, RecordHeader } from './log-record.ts'
+export { judgeSurvey } from './identity-survey.ts'
+export type {
+  BrokerAnswer,
+  ClientStatement,
+  IdentityStatement,
+  IdentitySurvey,
+  NoAnswerReason,
+  SurveyVerdict,
+} from './identity-survey.ts'
+export { decodeWitness, encodeWitness, judgeWitness, witnessOf } from './tail-witness.ts'
+export type { TailWitness, WitnessVerdict } from './tail-witness.ts'
+export { decodeFence, encodeFence, judgeFence } from './fence.ts'
+export type { Fence, FenceVerdict } from './fence.ts'
+export { checkEnded, checkStarted, decideFetch, fetchReturned, newIdentityLease } from './identity-lease.ts'
+export type { IdentityLease, LeaseDecision } from './identity-lease.ts'
+export { decideIdleLease } from './idle-lease.ts'
+export type { IdleLease, IdleLeaseDecision } from './idle-lease.ts'
+export type { InspectOptions, TopicInspector, TopicSettings, TopicSettingsReading } from './topic-inspector.ts'
+export type {
+  CommittedLog,
+  LogReader,
+  PartitionBatch,
+  PartitionPosition,
+  PollRequest,
+  PollResult,
+  ReadBack,
+  ReadBackRequest,
+  ReaderRequest,
+  ReadFailure,
+} from './committed-log.ts'

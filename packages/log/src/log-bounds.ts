@@ -1,0 +1,37 @@
+import type { Offset } from '@tidemark/core'
+
+/**
+ * What a partition holds at one moment.
+ *
+ * Units: offsets. `low` is the first retained record, `lastStableOffset` the read-committed end (nothing at or above it
+ * is delivered while a transaction below is open), `highWatermark` the replicated end.
+ */
+export interface PartitionBounds {
+  readonly partition: number
+  readonly low: Offset
+  readonly lastStableOffset: Offset
+  readonly highWatermark: Offset
+}
+
+/** The bounds of all partitions, or why they could not be read. One missing partition makes the whole reading unproven. */
+export type BoundsReading =
+  | { readonly kind: 'bounds'; readonly partitions: readonly PartitionBounds[] }
+  | { readonly kind: 'unreadable'; readonly partition: number | undefined; readonly message: string }
+
+/** Why a set of bounds cannot be true of one log, or `undefined` when it can. */
+export function boundsFault(reading: readonly PartitionBounds[], partitionCount: number): string | undefined {
+  const seen = new Set(reading.map((bounds) => bounds.partition))
+  if (seen.size !== reading.length) return 'a partition was reported twice'
+  for (let partition = 0; partition < partitionCount; partition += 1) {
+    if (!seen.has(partition)) return `partition ${partition} was not reported`
+  }
+  if (reading.length !== partitionCount) return `a partition beyond ${partitionCount - 1} was reported`
+  for (const { partition, low, lastStableOffset, highWatermark } of reading) {
+    // Three separate requests can straddle appended records, so the end may only have grown between them; the inspector
+    // reads low first and the high watermark last. Anything else is not one log.
+    if (low > lastStableOffset || lastStableOffset > highWatermark) {
+      return `partition ${partition} reports low ${low}, last stable ${lastStableOffset}, high watermark ${highWatermark}`
+    }
+  }
+  return undefined
+}
