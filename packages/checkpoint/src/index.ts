@@ -1,0 +1,42 @@
+// Reading order: checkpoint-format, namespace, stored-state (words and codec) -> refusal, stored-review, store-review,
+// start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store (port)
+// -> projection (the orchestrator).
+export { decodeCheckpoint, decodeMeta, encodeCheckpoint, encodeMeta, FORMAT_VERSION } from './checkpoint-format.ts'
+export type { Decoded, FieldFault, StoredCheckpoint, StoredFields, StoredMeta } from './checkpoint-format.ts'
+export { checkpointKey, metaKey, namespaceOf, topicNameOf } from './namespace.ts'
+export type { Namespace } from './namespace.ts'
+export type { Durability, EvictionFact, Incarnation, StoredState, StoreFacts, UnreadableKey } from './stored-state.ts'
+export { refusalCatalogue, renderRefusals } from './refusal.ts'
+export type { Refusal, RefusalCode } from './refusal.ts'
+export type { StoreDeclarations } from './store-review.ts'
+export { planStart, witnessReadBacks } from './start-planner.ts'
+export type {
+  PartitionStart,
+  PlanDeclarations,
+  PlanInput,
+  PlanNote,
+  PlanVerdict,
+  ReadyTarget,
+  StartPlan,
+} from './start-planner.ts'
+export { rereadRefusals, sameFields } from './state-reread.ts'
+export { commutes } from './projection-write.ts'
+export type { CommutingWriter, IdempotentWriter, ProjectionWrite, ZaddMode } from './projection-write.ts'
+export { createWriteBuffer, WRITE_PART_BYTES_MAX } from './write-buffer.ts'
+export type { VocabularyBuffer, WriteBuffer, WriteBufferOptions, WriteMark } from './write-buffer.ts'
+export { encodeQuarantineEntry, QUARANTINE_REASON_LENGTH_MAX, quarantineEntryOf } from './quarantine-entry.ts'
+export type { QuarantineEntry } from './quarantine-entry.ts'
+export { STRAY_PARTITIONS_SEARCHED } from './projection-store.ts'
+export type {
+  AdvanceOutcome,
+  AdvanceRequest,
+  BootstrapOutcome,
+  BootstrapRequest,
+  Claim,
+  ClaimRequest,
+  ProjectionStore,
+  ReadStateRequest,
+  StepLimits,
+} from './projection-store.ts'
+export { checkpointErrors } from './errors.ts'
+export type { ProjectedDataReader, ProjectedValue } from './projected-data.ts'

@@ -1,0 +1,291 @@
+import { OFFSET_ZERO } from '@tidemark/core'
+import type { Offset } from '@tidemark/core'
+import { boundsFault, judgeWitness } from '@tidemark/log'
+import type {
+  BoundsReading,
+  LogIdentity,
+  PartitionBounds,
+  ReadBack,
+  SurveyVerdict,
+  TopicSettingsReading,
+} from '@tidemark/log'
+import type { Namespace } from './namespace.ts'
+import { refuse } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
+import { storeRefusals } from './store-review.ts'
+import type { StoreDeclarations } from './store-review.ts'
+import { identityRefusals, reviewStored } from './stored-review.ts'
+import type { StoredReview } from './stored-review.ts'
+import type { StoredState } from './stored-state.ts'
+
+/** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
+export type ReadyTarget = 'hw' | 'lso'
+
+/** What the host declares about its projection. Each widens what is safe, so each is said and none is guessed. */
+export interface PlanDeclarations extends StoreDeclarations {
+  /** The latest record per key is all the projection needs, so a compacted topic is complete for it. */
+  readonly latestRecordPerKeySuffices: boolean
+}
+
+/** Everything a start is decided from. */
+export interface PlanInput {
+  readonly namespace: Namespace
+  readonly topic: string
+  readonly readyTarget: ReadyTarget
+  readonly writeModel: 'idempotent' | 'transactional'
+  readonly declarations: PlanDeclarations
+  readonly stored: StoredState
+  readonly identity: SurveyVerdict
+  /** Absent when the identity is unproven: then there is no partition count to ask about. */
+  readonly bounds: BoundsReading | undefined
+  readonly settings: TopicSettingsReading | undefined
+  /** Read-backs of the records {@link witnessReadBacks} named. */
+  readonly readBacks: readonly ReadBack[]
+}
+
+/** Where one partition starts and when it is caught up. */
+export interface PartitionStart {
+  readonly partition: number
+  readonly nextOffset: Offset
+  /** H0: fixed at start, never moved by records that arrive later. */
+  readonly target: Offset
+  readonly origin: 'checkpoint' | 'first-start' | 'replay-from-zero'
+  readonly bounds: PartitionBounds
+}
+
+/** A decided start: the positions, and what must be created before reading. */
+export interface StartPlan {
+  readonly kind: 'start'
+  readonly identity: LogIdentity
+  readonly createMeta: boolean
+  readonly createCheckpoints: readonly number[]
+  readonly partitions: readonly PartitionStart[]
+  readonly notes: readonly PlanNote[]
+}
+
+/** Something an operator should know about a start that is safe. */
+export interface PlanNote {
+  readonly code: 'REPLAY_FROM_ZERO' | 'WITNESS_NOT_RETAINED' | 'OPEN_TRANSACTIONS'
+  readonly partition: number
+  readonly message: string
+}
+
+/** A start, or all reasons against it at once. */
+export type PlanVerdict = StartPlan | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
+
+/**
+ * Whether and where a projection may start. Pure: running it is the dry run.
+ *
+ * Promises: CKP-3 to CKP-12. Cost: linear in partitions.
+ */
+export function planStart(input: PlanInput): PlanVerdict {
+  const review = reviewStored(input.namespace, input.topic, input.stored)
+  const refusals = [
+    ...storeRefusals(input.stored.facts, input.declarations),
+    ...review.refusals,
+    ...surveyRefusals(input.identity),
+    ...settingsRefusals(input),
+  ]
+  if (input.identity.kind !== 'proven') return { kind: 'refused', refusals }
+  const { identity } = input.identity
+  refusals.push(...identityRefusals(review, identity), ...strayRefusals(review, identity))
+  const bounds = usableBounds(input.bounds, identity.partitionCount, refusals)
+  if (bounds === undefined) return { kind: 'refused', refusals }
+
+  const partitions: PartitionStart[] = []
+  const notes: PlanNote[] = []
+  const readBacks = new Map(input.readBacks.map((readBack) => [readBack.partition, readBack]))
+  for (const partitionBounds of bounds) {
+    const start = planPartition(input, review, partitionBounds, refusals)
+    if (start !== undefined) partitions.push(start)
+    judgePartitionWitness(input, review, partitionBounds, readBacks.get(partitionBounds.partition), refusals, notes)
+  }
+  if (refusals.length > 0) return { kind: 'refused', refusals }
+  const created = partitions.filter((start) => start.origin !== 'checkpoint')
+  notes.push(...startNotes(partitions))
+  return {
+    kind: 'start',
+    identity,
+    createMeta: !review.hasMeta,
+    createCheckpoints: created.map((start) => start.partition),
+    partitions,
+    notes,
+  }
+}
+
+/** Which records the tail witnesses ask to read back, given the bounds. Empty while the identity does not match. */
+export function witnessReadBacks(
+  input: Omit<PlanInput, 'readBacks'>,
+): readonly { readonly partition: number; readonly offset: Offset }[] {
+  if (input.identity.kind !== 'proven' || input.bounds?.kind !== 'bounds') return []
+  const review = reviewStored(input.namespace, input.topic, input.stored)
+  if (identityRefusals(review, input.identity.identity).length > 0) return []
+  return input.bounds.partitions.flatMap(({ partition, low, highWatermark }) => {
+    const witness = review.witnesses.get(partition)
+    const retained = witness !== undefined && witness.offset >= low && witness.offset < highWatermark
+    return retained && review.checkpoints.has(partition) ? [{ partition, offset: witness.offset }] : []
+  })
+}
+
+function surveyRefusals(verdict: SurveyVerdict): readonly Refusal[] {
+  if (verdict.kind === 'proven') return []
+  if (verdict.kind === 'unproven') {
+    const { brokerId, reason, message } = verdict
+    return [
+      refuse('IDENTITY_UNPROVEN', `the log's identity is not proven (${reason}): ${message}`, {
+        broker: brokerId,
+        reason,
+      }),
+    ]
+  }
+  const text = verdict.differences.map((d) => `${d.field} was ${d.expected}, is ${d.found}`).join('; ')
+  return [refuse('IDENTITY_CHANGED', `broker ${verdict.brokerId} contradicts: ${text}`, { broker: verdict.brokerId })]
+}
+
+function settingsRefusals(input: PlanInput): readonly Refusal[] {
+  const reading = input.settings
+  if (reading === undefined) return []
+  if (reading.kind === 'unreadable') {
+    return [refuse('SETTINGS_UNREADABLE', `settings of topic ${input.topic} cannot be read: ${reading.message}`)]
+  }
+  const { compacted, cleanupPolicy } = reading.settings
+  if (!compacted || input.declarations.latestRecordPerKeySuffices) return []
+  return [refuse('COMPACTED_TOPIC', `cleanup.policy of ${input.topic} is ${cleanupPolicy}`, { cleanupPolicy })]
+}
+
+function strayRefusals(review: StoredReview, identity: LogIdentity): readonly Refusal[] {
+  const strays = [...review.present].filter((partition) => partition >= identity.partitionCount).sort((a, b) => a - b)
+  return strays.map((partition) =>
+    refuse(
+      'EXTRA_CHECKPOINT',
+      `a checkpoint of partition ${partition} exists, but the topic has ${identity.partitionCount} partitions`,
+      { partitionCount: identity.partitionCount },
+      partition,
+    ),
+  )
+}
+
+function usableBounds(
+  reading: BoundsReading | undefined,
+  partitionCount: number,
+  refusals: Refusal[],
+): readonly PartitionBounds[] | undefined {
+  if (reading?.kind === 'bounds') {
+    const fault = boundsFault(reading.partitions, partitionCount)
+    if (fault === undefined) return [...reading.partitions].sort((a, b) => a.partition - b.partition)
+    refusals.push(refuse('BOUNDS_UNREADABLE', `the offsets read are not of one log: ${fault}`))
+    return undefined
+  }
+  const message = reading === undefined ? 'the offsets were not read' : reading.message
+  refusals.push(refuse('BOUNDS_UNREADABLE', message, {}, reading?.partition))
+  return undefined
+}
+
+function planPartition(
+  input: PlanInput,
+  review: StoredReview,
+  bounds: PartitionBounds,
+  refusals: Refusal[],
+): PartitionStart | undefined {
+  const { partition, low, highWatermark } = bounds
+  const target = input.readyTarget === 'hw' ? highWatermark : bounds.lastStableOffset
+  const checkpoint = review.checkpoints.get(partition)
+  if (checkpoint !== undefined) {
+    const { nextOffset } = checkpoint
+    const values = { next: String(nextOffset), low: String(low), highWatermark: String(highWatermark) }
+    if (nextOffset < low) {
+      const gap = low - nextOffset
+      const message = `next is ${nextOffset}, the log starts at ${low}: ${gap} records are gone`
+      refusals.push(refuse('NEXT_BELOW_LOW', message, { ...values, gap: String(gap) }, partition))
+    }
+    if (nextOffset > highWatermark) {
+      const gap = nextOffset - highWatermark
+      const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
+      refusals.push(refuse('NEXT_ABOVE_HIGH', message, { ...values, gap: String(gap) }, partition))
+    }
+    return { partition, nextOffset, target, origin: 'checkpoint', bounds }
+  }
+  // A damaged checkpoint was refused by the review; it must not be mistaken for an absent one.
+  if (review.present.has(partition)) return undefined
+  return planAbsent(input, review, bounds, target, refusals)
+}
+
+function planAbsent(
+  input: PlanInput,
+  review: StoredReview,
+  bounds: PartitionBounds,
+  target: Offset,
+  refusals: Refusal[],
+): PartitionStart {
+  const { partition, low } = bounds
+  if (low > 0n) {
+    const message = `no checkpoint, and the log starts at ${low}: history is not complete`
+    refusals.push(refuse('LOW_NOT_ZERO', message, { low: String(low) }, partition))
+  }
+  const lost = review.hasMeta || review.present.size > 0
+  if (lost && (low > 0n || input.writeModel === 'transactional')) {
+    const why = low > 0n ? `the log starts at ${low}` : 'replayed writes of this store are not idempotent'
+    refusals.push(
+      refuse('MISSING_CHECKPOINT', `the checkpoint of partition ${partition} is missing and ${why}`, {}, partition),
+    )
+  }
+  const origin = lost ? 'replay-from-zero' : 'first-start'
+  return { partition, nextOffset: OFFSET_ZERO, target, origin, bounds }
+}
+
+function judgePartitionWitness(
+  input: PlanInput,
+  review: StoredReview,
+  bounds: PartitionBounds,
+  readBack: ReadBack | undefined,
+  refusals: Refusal[],
+  notes: PlanNote[],
+): void {
+  const { partition } = bounds
+  const witness = review.witnesses.get(partition)
+  const identity = input.identity.kind === 'proven' ? input.identity.identity : undefined
+  if (witness === undefined || identity === undefined || !review.checkpoints.has(partition)) return
+  // On another log the record at that offset says nothing; the identity refusal stands for it.
+  if (identityRefusals(review, identity).length > 0) return
+  const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
+  const verdict = judgeWitness(witness, bounds, compacted, readBack)
+  const offset = String(witness.offset)
+  switch (verdict.kind) {
+    case 'confirmed':
+      return
+    case 'not-retained':
+      notes.push({
+        code: 'WITNESS_NOT_RETAINED',
+        partition,
+        message: `record ${offset}, the last applied, is no longer retained`,
+      })
+      return
+    case 'diverged':
+      refusals.push(
+        refuse('LOG_DIVERGED', verdict.explanation, { offset, leaderEpoch: witness.leaderEpoch }, partition),
+      )
+      return
+    case 'unproven':
+      refusals.push(
+        refuse('WITNESS_UNPROVEN', `record ${offset} cannot be read back: ${verdict.message}`, { offset }, partition),
+      )
+  }
+}
+
+function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] {
+  return partitions.flatMap(({ partition, origin, bounds }) => {
+    const notes: PlanNote[] = []
+    if (origin === 'replay-from-zero') {
+      notes.push({
+        code: 'REPLAY_FROM_ZERO',
+        partition,
+        message: 'the checkpoint is missing; its complete history is replayed',
+      })
+    }
+    const open = bounds.highWatermark - bounds.lastStableOffset
+    if (open > 0n) {
+      notes.push({ code: 'OPEN_TRANSACTIONS', partition, message: `${open} records wait behind an open transaction` })
+    }
+    return notes
+  })
+}

@@ -1,0 +1,163 @@
+import { decodeWitness, identityDifferences } from '@tidemark/log'
+import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
+import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
+import type { FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
+import { checkpointKey, metaKey } from './namespace.ts'
+import type { Namespace } from './namespace.ts'
+import { refuse } from './refusal.ts'
+import type { Refusal, RefusalCode } from './refusal.ts'
+import type { StoredState } from './stored-state.ts'
+
+/** Stored state, decoded and checked against itself. What could not be decoded is in `refusals` and nowhere else. */
+export interface StoredReview {
+  readonly meta: StoredMeta | undefined
+  readonly hasMeta: boolean
+  readonly checkpoints: ReadonlyMap<number, StoredCheckpoint>
+  /** Partitions with any stored checkpoint, decodable or not. */
+  readonly present: ReadonlySet<number>
+  readonly witnesses: ReadonlyMap<number, TailWitness>
+  readonly refusals: readonly Refusal[]
+}
+
+/** Decodes stored state and lists everything in which it is damaged or contradicts itself. Promises: CKP-3. */
+export function reviewStored(namespace: Namespace, topic: string, stored: StoredState): StoredReview {
+  const refusals: Refusal[] = stored.unreadable.map(({ key, problem }) =>
+    refuse('UNPARSEABLE', `${key} cannot be read: ${problem}`, { key, problem }),
+  )
+  const meta = reviewMeta(namespace, stored, refusals)
+  const checkpoints = new Map<number, StoredCheckpoint>()
+  for (const [partition, fields] of byPartition(stored.checkpoints)) {
+    const key = checkpointKey(namespace, topic, partition)
+    const decoded = decodeCheckpoint(fields)
+    if (decoded.kind === 'faulty') {
+      refusals.push(...decoded.faults.map((fault) => faultRefusal(key, fault, partition)))
+      continue
+    }
+    checkpoints.set(partition, decoded.value)
+    refusals.push(...checkpointRefusals(key, partition, decoded.value, meta))
+  }
+  const witnesses = reviewWitnesses(namespace, stored, checkpoints, refusals)
+  const present = new Set(stored.checkpoints.keys())
+  const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
+  if (!hasMeta && present.size > 0) {
+    const partitions = [...present].sort((a, b) => a - b)
+    refusals.push(
+      refuse('CHECKPOINTS_WITHOUT_META', `${metaKey(namespace)} is missing, but ${present.size} checkpoints exist`, {
+        key: metaKey(namespace),
+        partitions: partitions.slice(0, 32),
+      }),
+    )
+  }
+  return { meta, hasMeta, checkpoints, present, witnesses, refusals }
+}
+
+function reviewMeta(namespace: Namespace, stored: StoredState, refusals: Refusal[]): StoredMeta | undefined {
+  if (stored.meta === undefined) return undefined
+  const decoded = decodeMeta(stored.meta)
+  if (decoded.kind === 'decoded') return decoded.value
+  refusals.push(...decoded.faults.map((fault) => faultRefusal(metaKey(namespace), fault)))
+  return undefined
+}
+
+const faultCodes = {
+  missing: 'FIELD_MISSING',
+  unknown: 'FIELD_UNKNOWN',
+  unparseable: 'UNPARSEABLE',
+  'format-version': 'FORMAT_VERSION',
+} as const satisfies Record<FieldFault['kind'], RefusalCode>
+
+function faultRefusal(key: string, fault: FieldFault, partition?: number): Refusal {
+  const code = faultCodes[fault.kind]
+  switch (fault.kind) {
+    case 'missing':
+      return refuse(code, `${key} has no field ${fault.field}`, { key, field: fault.field }, partition)
+    case 'unknown':
+      return refuse(code, `${key} has the unknown field ${fault.field}`, { key, field: fault.field }, partition)
+    case 'unparseable':
+      return refuse(
+        code,
+        `${key}: ${fault.field} is "${fault.text}"`,
+        { key, field: fault.field, text: fault.text },
+        partition,
+      )
+    case 'format-version':
+      return refuse(
+        code,
+        `${key} has format version "${fault.text}"; this version reads "1"`,
+        { key, found: fault.text },
+        partition,
+      )
+  }
+}
+
+function checkpointRefusals(
+  key: string,
+  partition: number,
+  checkpoint: StoredCheckpoint,
+  meta: StoredMeta | undefined,
+): readonly Refusal[] {
+  const refusals: Refusal[] = []
+  if (checkpoint.partition !== partition) {
+    const message = `${key} says it is of partition ${checkpoint.partition}`
+    refusals.push(refuse('PARTITION_FIELD', message, { key, found: checkpoint.partition }, partition))
+  }
+  for (const { field, expected, found } of meta === undefined
+    ? []
+    : identityDifferences(meta.identity, checkpoint.identity)) {
+    const message = `${key}: ${field} is ${found}, meta has ${expected}`
+    refusals.push(
+      refuse('CHECKPOINT_UNLIKE_META', message, { key, field, meta: expected, checkpoint: found }, partition),
+    )
+  }
+  return refusals
+}
+
+function reviewWitnesses(
+  namespace: Namespace,
+  stored: StoredState,
+  checkpoints: ReadonlyMap<number, StoredCheckpoint>,
+  refusals: Refusal[],
+): ReadonlyMap<number, TailWitness> {
+  const witnesses = new Map<number, TailWitness>()
+  for (const [partition, text] of byPartition(stored.witnesses)) {
+    const witness = decodeWitness(text)
+    const next = checkpoints.get(partition)?.nextOffset
+    const excerpt = text.slice(0, 64)
+    if (witness === undefined) {
+      const message = `the tail witness of partition ${partition} in ${namespace} is damaged: "${excerpt}"`
+      refusals.push(refuse('UNPARSEABLE', message, { text: excerpt }, partition))
+    } else if (next !== undefined && witness.offset >= next) {
+      // Both are written in one step, so a witness at or beyond the position was never written by this store.
+      const message = `the tail witness of partition ${partition} is of record ${witness.offset}, but the next record is ${next}`
+      refusals.push(refuse('UNPARSEABLE', message, { witness: String(witness.offset), next: String(next) }, partition))
+    } else {
+      witnesses.set(partition, witness)
+    }
+  }
+  return witnesses
+}
+
+const identityCodes = {
+  clusterId: 'CLUSTER_ID',
+  topic: 'TOPIC_NAME',
+  topicId: 'TOPIC_ID',
+  partitionCount: 'PARTITION_COUNT',
+} as const satisfies Record<IdentityField, RefusalCode>
+
+/** Every way in which the stored identity is not that of the log found. Promises: CKP-4. */
+export function identityRefusals(review: StoredReview, identity: LogIdentity): readonly Refusal[] {
+  // Without a readable meta the checkpoints still say where they came from; the first stands for all, since differences
+  // among them are refused on their own.
+  const held = review.meta?.identity ?? review.checkpoints.values().next().value?.identity
+  if (held === undefined) return []
+  return identityDifferences(held, identity).map(({ field, expected, found }) =>
+    refuse(identityCodes[field], `${field}: stored ${expected}, the broker has ${found}`, {
+      stored: expected,
+      broker: found,
+    }),
+  )
+}
+
+function byPartition<T>(map: ReadonlyMap<number, T>): readonly (readonly [number, T])[] {
+  return [...map].sort(([a], [b]) => a - b)
+}
