@@ -13,6 +13,8 @@ function project(name: string, suffix: string, test: NonNullable<ViteUserConfig[
     root,
     resolve: { conditions },
     ssr: { resolve: { conditions, externalConditions: conditions } },
+    // Global set-up files run in an environment of their own, which takes no conditions from the two above.
+    environments: { __vitest__: { resolve: { conditions } } },
     test: { name, root, include, exclude: ['**/node_modules/**', '**/dist/**'], ...test },
   }
 }
