@@ -1,5 +1,6 @@
 import type { Offset } from '@tidemark/core'
 import type { Fence, LogIdentity, TailWitness } from '@tidemark/log'
+import type { Namespace } from './namespace.ts'
 import type { QuarantineEntry } from './quarantine-entry.ts'
 import type { StoredState } from './stored-state.ts'
 import type { WriteBuffer } from './write-buffer.ts'
@@ -13,6 +14,12 @@ import type { WriteBuffer } from './write-buffer.ts'
 export interface ProjectionStore<Writer> {
   /** For messages and metrics, for example `redis atomic`. */
   readonly name: string
+  /** Where this projection's checkpoints live. */
+  readonly namespace: Namespace
+  /** Stands before every data key; two stores with the same one share their data. */
+  readonly dataPrefix: string
+  /** True when its writer offers commuting writes only, so that an older and a newer projection may share data keys. */
+  readonly writesCommute: boolean
   /**
    * `idempotent`: a failed step may leave some writes behind, so only repeatable writes exist.
    * `transactional`: a failed step leaves nothing, so any write may be made.

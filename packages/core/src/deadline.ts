@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { createCancelSource } from './cancel-source.ts'
 import { coreErrors } from './errors.ts'
 
 /**
@@ -15,20 +16,14 @@ export async function withDeadline<T>(
   deadlineMs: number,
   operation: Promise<T>,
 ): Promise<T> {
-  const listeners: (() => void)[] = []
-  const done = {
-    aborted: false,
-    addEventListener: (_type: 'abort', listener: () => void) => void listeners.push(listener),
-    removeEventListener: () => undefined,
-  }
-  const expiry = clock.sleep(deadlineMs, done).then((): 'expired' => 'expired')
+  const done = createCancelSource()
+  const expiry = clock.sleep(deadlineMs, done.signal).then((): 'expired' => 'expired')
   try {
     const outcome = await Promise.race([operation.then((value) => ({ value })), expiry])
     if (outcome === 'expired') throw coreErrors.create('TM_CORE_DEADLINE_EXCEEDED', { what, deadlineMs })
     return outcome.value
   } finally {
     // Ends the sleep, so that no timer outlives the call; a late rejection of the operation is already handled by the race.
-    done.aborted = true
-    for (const listener of listeners) listener()
+    done.cancel()
   }
 }

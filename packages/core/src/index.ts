@@ -18,6 +18,8 @@ export type { ErrorCatalogue, ErrorDetails, ErrorSpec } from './error-catalogue.
 export { coreErrors } from './errors.ts'
 export { invariant } from './invariant.ts'
 export type { CancelSignal, Clock } from './clock.ts'
+export { createCancelSource } from './cancel-source.ts'
+export type { CancelSource } from './cancel-source.ts'
 export { systemClock } from './system-clock.ts'
 export { withDeadline } from './deadline.ts'
 export { checkLimit } from './limits.ts'
