@@ -38,5 +38,16 @@ export type {
   ReadStateRequest,
   StepLimits,
 } from './projection-store.ts'
+export { isUndecodable, undecodable } from './runtime/undecodable.ts'
+export type { Undecodable } from './runtime/undecodable.ts'
+export type { ProjectionLimits, ProjectionOptions } from './runtime/projection-options.ts'
+export type { ProjectionObserver, StepReport } from './runtime/projection-observer.ts'
+export { projectionTransitions } from './runtime/projection-state.ts'
+export type { ProjectionEvent, ProjectionState } from './runtime/projection-state.ts'
+export { dirtyCatalogue } from './runtime/dirty-reason.ts'
+export type { DirtyCode, DirtyReason } from './runtime/dirty-reason.ts'
+export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './runtime/projection-status.ts'
+export { createProjection } from './runtime/projection.ts'
+export type { CaughtUp, Projection, StartOutcome } from './runtime/projection.ts'
 export { checkpointErrors } from './errors.ts'
 export type { ProjectedDataReader, ProjectedValue } from './projected-data.ts'

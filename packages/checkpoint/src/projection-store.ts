@@ -83,7 +83,9 @@ export interface BootstrapRequest {
 /** What came of a bootstrap. */
 export type BootstrapOutcome =
   | { readonly kind: 'created' }
-  /** Somebody else created meta or a checkpoint first, or data was found where none may be. */
+  /** A transactional store's host found data where a first start needs none. */
+  | { readonly kind: 'not-empty'; readonly key: string; readonly explanation: string }
+  /** Somebody else created meta or a checkpoint first. */
   | { readonly kind: 'conflict'; readonly key: string; readonly explanation: string }
   | { readonly kind: 'fenced'; readonly partition: number; readonly found: string | undefined }
 

@@ -1,0 +1,152 @@
+import { nextOffset } from '@tidemark/core'
+import type { Offset } from '@tidemark/core'
+import type { LogRecord, PartitionBatch, PartitionBounds } from '@tidemark/log'
+import type { PartitionStart } from '../start-planner.ts'
+
+/** What waits in a lane: records of one fetch, or the news that the end was reached. */
+export type LaneItem =
+  | { readonly kind: 'records'; readonly fetch: number; readonly records: readonly LogRecord[] }
+  | { readonly kind: 'end'; readonly fetch: number; readonly endOffset: Offset }
+
+/** Why a fetched batch cannot belong where the lane stands. */
+export interface LaneFault {
+  readonly partition: number
+  readonly expected: Offset
+  readonly found: Offset
+}
+
+/** One partition's fetched but unapplied records, its position and its target. Pure bookkeeping, no I/O. */
+export interface PartitionLane {
+  readonly partition: number
+  readonly target: Offset
+  /** The next record to apply: what the checkpoint says. */
+  readonly next: Offset
+  /** The next record to fetch. Everything from `next` to here is in the queue or was a gap. */
+  readonly fetchPosition: Offset
+  /** Where the step under way leads, or `next` when none is. */
+  readonly inFlightTo: Offset
+  readonly queuedRecords: number
+  readonly queuedBytes: number
+  /** The fetch number of the oldest waiting item. */
+  readonly headFetch: number | undefined
+  /** Bounds as last read. */
+  bounds: PartitionBounds
+  /** Monotonic time since when records wait and none was applied. */
+  stalledSinceMs: number | undefined
+  quarantined: number
+  paused: boolean
+  /** Takes a fetched batch, or says why it cannot follow what was fetched before. */
+  enqueue(batch: PartitionBatch, fetch: number): LaneFault | undefined
+  /** Waiting items that fetches up to `provenFetch` brought, oldest first, starting at the first unapplied record. */
+  provenItems(provenFetch: number): Iterable<LaneItem>
+  begin(to: Offset): void
+  /** The step under way was confirmed: everything below its end leaves the queue. */
+  finish(): void
+}
+
+/** A lane at its planned start. */
+export function createPartitionLane(start: PartitionStart): PartitionLane {
+  const items: LaneItem[] = []
+  let next = start.nextOffset
+  let fetchPosition = start.nextOffset
+  let inFlightTo = start.nextOffset
+  let queuedRecords = 0
+  let queuedBytes = 0
+
+  const lane: PartitionLane = {
+    partition: start.partition,
+    target: start.target,
+    bounds: start.bounds,
+    stalledSinceMs: undefined,
+    quarantined: 0,
+    paused: false,
+    get next() {
+      return next
+    },
+    get fetchPosition() {
+      return fetchPosition
+    },
+    get inFlightTo() {
+      return inFlightTo
+    },
+    get queuedRecords() {
+      return queuedRecords
+    },
+    get queuedBytes() {
+      return queuedBytes
+    },
+    get headFetch() {
+      return items[0]?.fetch
+    },
+    enqueue(batch, fetch) {
+      const fault = continuityFault(batch, fetchPosition)
+      if (fault !== undefined) return fault
+      const last = batch.records.at(-1)
+      if (last !== undefined) {
+        items.push({ kind: 'records', fetch, records: batch.records })
+        fetchPosition = nextOffset(last.offset)
+        queuedRecords += batch.records.length
+        queuedBytes += bytesOf(batch.records)
+      }
+      if (batch.endOffset !== undefined && batch.endOffset > fetchPosition) {
+        items.push({ kind: 'end', fetch, endOffset: batch.endOffset })
+        fetchPosition = batch.endOffset
+      }
+      return undefined
+    },
+    *provenItems(provenFetch) {
+      for (const item of items) {
+        if (item.fetch > provenFetch) return
+        yield item
+      }
+    },
+    begin(to) {
+      inFlightTo = to
+    },
+    finish() {
+      next = inFlightTo
+      while (items.length > 0) {
+        const dropped = dropBelow(items, next)
+        queuedRecords -= dropped.records
+        queuedBytes -= dropped.bytes
+        if (!dropped.whole) break
+      }
+    },
+  }
+  return lane
+}
+
+function continuityFault(batch: PartitionBatch, fetchPosition: Offset): LaneFault | undefined {
+  let expected: bigint = fetchPosition
+  for (const record of batch.records) {
+    // Gaps upwards are normal (control records, aborted data, compaction); anything downwards is another log or a stale batch.
+    if (record.offset < expected)
+      return { partition: batch.partition, expected: expected as Offset, found: record.offset }
+    expected = record.offset + 1n
+  }
+  if (batch.endOffset !== undefined && batch.endOffset < expected) {
+    return { partition: batch.partition, expected: expected as Offset, found: batch.endOffset }
+  }
+  return undefined
+}
+
+/** Drops what lies below `next` from the oldest item; says whether the whole item went. */
+function dropBelow(items: LaneItem[], next: Offset): { whole: boolean; records: number; bytes: number } {
+  const head = items[0]!
+  if (head.kind === 'end') {
+    const whole = head.endOffset <= next
+    if (whole) items.shift()
+    return { whole, records: 0, bytes: 0 }
+  }
+  const kept = head.records.findIndex((record) => record.offset >= next)
+  const dropped = kept === -1 ? head.records : head.records.slice(0, kept)
+  if (kept === -1) items.shift()
+  else items[0] = { ...head, records: head.records.slice(kept) }
+  return { whole: kept === -1, records: dropped.length, bytes: bytesOf(dropped) }
+}
+
+function bytesOf(records: readonly LogRecord[]): number {
+  let bytes = 0
+  for (const record of records) bytes += (record.key?.byteLength ?? 0) + (record.value?.byteLength ?? 0)
+  return bytes
+}

@@ -1,0 +1,280 @@
+import { coreErrors, createCancelSource, systemClock, withDeadline } from '@tidemark/core'
+import type { Clock } from '@tidemark/core'
+import type { LogReader } from '@tidemark/log'
+import { checkpointErrors } from '../errors.ts'
+import type { Refusal } from '../refusal.ts'
+import type { PlanVerdict, StartPlan } from '../start-planner.ts'
+import { dirtyReasonOfThrown } from './dirty-reason.ts'
+import type { DirtyReason } from './dirty-reason.ts'
+import type { ProjectionObserver } from './projection-observer.ts'
+import { resolveOptions } from './projection-options.ts'
+import type { ProjectionOptions, ResolvedOptions } from './projection-options.ts'
+import { startRun } from './projection-run.ts'
+import type { ProjectionRun, RunCounts } from './projection-run.ts'
+import { projectionTransitions } from './projection-state.ts'
+import type { ProjectionEvent, ProjectionState } from './projection-state.ts'
+import { catchingUpSentence, partitionStatus } from './projection-status.ts'
+import type { PartitionStatus, ProjectionStatus } from './projection-status.ts'
+import { claimStart, dryRunStart } from './start-sequence.ts'
+
+/** A projection of one topic into one store, from its checkpoints or not at all. */
+export interface Projection {
+  /** What a start would decide now; changes nothing. May be asked at any time before the start. */
+  explain(): Promise<PlanVerdict>
+  /**
+   * Starts, or says every reason why not.
+   *
+   * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when log or store cannot be asked; TM_CHECKPOINT_ALREADY_STARTED.
+   */
+  start(): Promise<StartOutcome>
+  /** Waits until the projection is ready, dirty or stopped, or for so long. The projection goes on after a time-out. */
+  caughtUp(options?: { readonly deadlineMs?: number }): Promise<CaughtUp>
+  /** Resolves once the projection went dirty or was stopped. */
+  ended(): Promise<{ readonly kind: 'dirty'; readonly reason: DirtyReason } | { readonly kind: 'stopped' }>
+  /** Where it stands. Cheap; safe to call from every health probe. */
+  status(): ProjectionStatus
+  /** Applies what is fetched and proven, then closes reader, log and store. A crash instead is as safe. */
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What came of a start. */
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly plan: StartPlan }
+  | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
+
+/** What came of waiting. */
+export type CaughtUp =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'timed-out'; readonly explanation: string; readonly waiting: readonly PartitionStatus[] }
+  | { readonly kind: 'dirty'; readonly reason: DirtyReason }
+  | { readonly kind: 'stopped' }
+
+/**
+ * Makes a projection; nothing is opened before {@link Projection.start}.
+ *
+ * @throws {TidemarkError} TM_CHECKPOINT_OPTION_INVALID and the like for options that make no sense.
+ */
+export function createProjection<Writer>(options: ProjectionOptions<Writer>): Projection {
+  return new RunningProjection({ ...resolveOptions(options), clock: options.clock ?? systemClock })
+}
+
+const noCounts: RunCounts = {
+  recordsApplied: 0,
+  stepsApplied: 0,
+  stepsResent: 0,
+  conflicts: 0,
+  identityChecks: 0,
+  quarantinedHere: 0,
+}
+
+class RunningProjection<Writer> implements Projection {
+  readonly options: ResolvedOptions<Writer> & { readonly clock: Clock }
+  readonly cancel = createCancelSource()
+  state: ProjectionState = 'starting'
+  begun = false
+  dirty: DirtyReason | undefined
+  reader: LogReader | undefined
+  run: ProjectionRun | undefined
+  stopping: Promise<void> | undefined
+  observerFailures = 0
+  waiters = new Set<() => void>()
+
+  constructor(options: ResolvedOptions<Writer> & { readonly clock: Clock }) {
+    this.options = options
+  }
+
+  explain(): Promise<PlanVerdict> {
+    return dryRunStart(this.options, this.cancel.signal)
+  }
+
+  async start(): Promise<StartOutcome> {
+    if (this.begun || this.state !== 'starting') {
+      throw checkpointErrors.create('TM_CHECKPOINT_ALREADY_STARTED', { state: this.state })
+    }
+    this.begun = true
+    try {
+      const result = await claimStart(this.options, this.cancel.signal)
+      if (result.kind === 'refused') {
+        this.move('refused')
+        await this.close()
+        return result
+      }
+      this.reader = await this.openReader(result.plan)
+      if (this.cancel.signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the start' })
+      this.move('started')
+      this.run = startRun(this.options, result, this.reader, this.cancel.signal, {
+        failed: (reason) => this.fail(reason),
+        caughtUp: () => this.move('caught-up'),
+        notify: (call) => this.notify(call),
+      })
+      return { kind: 'started', plan: result.plan }
+    } catch (error) {
+      this.fail(dirtyReasonOfThrown('START_FAILED', 'starting', error))
+      await this.close()
+      throw error
+    }
+  }
+
+  async openReader(plan: StartPlan): Promise<LogReader> {
+    const { topic, log, limits } = this.options
+    const positions = plan.partitions.map(({ partition, nextOffset }) => ({ partition, nextOffset }))
+    try {
+      return await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: this.cancel.signal })
+    } catch (error) {
+      const details = {
+        topic,
+        step: 'opening the reader',
+        reason: error instanceof Error ? error.message : String(error),
+      }
+      throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', details, { cause: error })
+    }
+  }
+
+  async caughtUp(options: { readonly deadlineMs?: number } = {}): Promise<CaughtUp> {
+    const { clock } = this.options
+    const startedMs = clock.monotonicMs()
+    for (;;) {
+      if (this.dirty !== undefined) return { kind: 'dirty', reason: this.dirty }
+      if (this.state === 'stopped') return { kind: 'stopped' }
+      if (this.state === 'ready') return { kind: 'ready' }
+      const leftMs =
+        options.deadlineMs === undefined ? undefined : options.deadlineMs - (clock.monotonicMs() - startedMs)
+      if (leftMs !== undefined && leftMs <= 0) return this.timedOut()
+      await this.stateChange(leftMs)
+    }
+  }
+
+  timedOut(): CaughtUp {
+    const partitions = this.status().partitions
+    const waiting = partitions.filter((partition) => !partition.caughtUp)
+    return { kind: 'timed-out', explanation: catchingUpSentence(partitions), waiting }
+  }
+
+  async ended(): Promise<{ kind: 'dirty'; reason: DirtyReason } | { kind: 'stopped' }> {
+    for (;;) {
+      if (this.dirty !== undefined) return { kind: 'dirty', reason: this.dirty }
+      if (this.state === 'stopped') return { kind: 'stopped' }
+      await this.stateChange(undefined)
+    }
+  }
+
+  /** Resolves at the next change of state, or after a time. */
+  async stateChange(leftMs: number | undefined): Promise<void> {
+    const over = createCancelSource()
+    const changed = new Promise<void>((resolve) => {
+      const listener = (): void => {
+        this.waiters.delete(listener)
+        resolve()
+      }
+      this.waiters.add(listener)
+      over.signal.addEventListener('abort', listener, { once: true })
+    })
+    if (leftMs === undefined) return changed
+    await Promise.race([changed, this.options.clock.sleep(leftMs, over.signal)])
+    over.cancel()
+  }
+
+  status(): ProjectionStatus {
+    const { clock, topic } = this.options
+    const nowMs = clock.monotonicMs()
+    const run = this.run
+    const partitions = run === undefined ? [] : run.lanes.map((lane) => partitionStatus(lane, nowMs))
+    const expired = run?.leaseExpired() ?? false
+    const ready = this.state === 'ready' && !expired
+    const leases =
+      run === undefined
+        ? {}
+        : {
+            identity: run.identity,
+            identityAgeMs: Math.round(nowMs - run.guard.lease.provenAtMs),
+            leaseAgeMs: Math.round(nowMs - run.confirmedAtMs),
+          }
+    return {
+      state: this.state,
+      ready,
+      ...(ready ? {} : { notReadyBecause: this.notReadyBecause(partitions, expired) }),
+      ...(this.dirty === undefined ? {} : { dirty: this.dirty }),
+      topic,
+      ...leases,
+      counters: { ...(run?.counts ?? noCounts), observerFailures: this.observerFailures },
+      partitions,
+    }
+  }
+
+  notReadyBecause(partitions: readonly PartitionStatus[], expired: boolean): string {
+    switch (this.state) {
+      case 'starting':
+        return 'the start has not been decided yet'
+      case 'catching-up':
+        return catchingUpSentence(partitions)
+      case 'ready':
+        return expired ? 'identity and store have not been confirmed for too long' : 'ready'
+      case 'dirty':
+        return `${this.dirty!.code}: ${this.dirty!.message}`
+      case 'stopped':
+        return this.dirty === undefined ? 'stopped' : `stopped after ${this.dirty.code}: ${this.dirty.message}`
+    }
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.stopOnce()
+    return this.stopping
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  async stopOnce(): Promise<void> {
+    const { clock, limits } = this.options
+    if (this.run !== undefined && this.dirty === undefined) {
+      // What cannot be finished in time is replayed at the next start, so a time-out here loses nothing.
+      await withDeadline(clock, 'draining', limits.stopMsMax, this.run.drain()).catch(() => undefined)
+    }
+    this.move('stopped')
+    await this.close()
+  }
+
+  fail(reason: DirtyReason): void {
+    if (projectionTransitions[this.state].failed === undefined) return
+    this.dirty = reason
+    this.move('failed')
+    void this.closeReader()
+  }
+
+  move(event: ProjectionEvent): void {
+    const next = projectionTransitions[this.state][event]
+    if (next === undefined) return
+    this.state = next
+    if (next === 'dirty' || next === 'stopped') this.cancel.cancel()
+    this.notify((observer) => observer.onState?.(next, this.dirty))
+    for (const waiter of [...this.waiters]) waiter()
+  }
+
+  async close(): Promise<void> {
+    await this.closeReader()
+    const { log, store, clock } = this.options
+    // A port that hangs while closing must not keep the process alive for ever; nothing depends on what it still does.
+    const closing = [log.close(), store.close()].map((closed) =>
+      withDeadline(clock, 'closing', 5_000, closed).catch(() => undefined),
+    )
+    await Promise.all(closing)
+  }
+
+  async closeReader(): Promise<void> {
+    const reader = this.reader
+    this.reader = undefined
+    if (reader !== undefined) await reader.close().catch(() => undefined)
+  }
+
+  notify(call: (observer: ProjectionObserver) => void): void {
+    const { observer } = this.options
+    if (observer === undefined) return
+    try {
+      call(observer)
+    } catch {
+      this.observerFailures += 1
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import type { CancelSignal } from '@tidemark/core'
+import { messageOf } from '@tidemark/core'
+import { judgeSurvey } from '@tidemark/log'
+import type { LogIdentity, ReadBack, SurveyVerdict, TopicSettingsReading } from '@tidemark/log'
+import { checkpointErrors } from '../errors.ts'
+import type { Claim } from '../projection-store.ts'
+import { refuse } from '../refusal.ts'
+import type { Refusal } from '../refusal.ts'
+import { planStart, witnessReadBacks } from '../start-planner.ts'
+import type { PlanInput, PlanVerdict, StartPlan } from '../start-planner.ts'
+import { rereadRefusals } from '../state-reread.ts'
+import type { StoredState } from '../stored-state.ts'
+import type { ResolvedOptions } from './projection-options.ts'
+
+/** A start that went through: what to read from where, under which fences. */
+export interface ClaimedStart {
+  readonly kind: 'claimed'
+  readonly plan: StartPlan
+  readonly claim: Claim
+  /** The server process the state was verified in. */
+  readonly process: string
+  readonly quarantined: ReadonlyMap<number, number>
+}
+
+/** A claimed start, or all reasons against it. */
+export type StartResult = ClaimedStart | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
+
+type Options = Omit<ResolvedOptions<never>, 'project' | 'store'> & {
+  readonly store: Pick<ResolvedOptions<unknown>['store'], 'namespace' | 'writeModel' | 'read' | 'claim' | 'bootstrap'>
+}
+
+/**
+ * The dry run: what a start would decide now. Changes nothing.
+ *
+ * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked.
+ */
+export async function dryRunStart(options: Options, signal: CancelSignal): Promise<PlanVerdict> {
+  const stored = await asking(options, 'reading the stored state', () =>
+    options.store.read({ topic: options.topic, partitionCount: undefined }),
+  )
+  return (await observeAndPlan(options, signal, stored)).verdict
+}
+
+/**
+ * The start: state, identity, bounds, dry verdict, claim, state again, identity, bounds, identity, then what is missing.
+ *
+ * A start refused by the dry verdict has written nothing; one refused later has changed only fences. Promises: CKP-14.
+ * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked.
+ */
+export async function claimStart(options: Options, signal: CancelSignal): Promise<StartResult> {
+  const { store, topic } = options
+  const before = await asking(options, 'reading the stored state', () =>
+    store.read({ topic, partitionCount: undefined }),
+  )
+  const dry = await observeAndPlan(options, signal, before)
+  if (dry.verdict.kind === 'refused') return dry.verdict
+  const held = dry.verdict.identity
+
+  const claim = await asking(options, 'claiming the fences', () =>
+    store.claim({ topic, partitionCount: held.partitionCount }),
+  )
+  const after = await asking(options, 'reading the stored state again', () =>
+    store.read({ topic, partitionCount: held.partitionCount }),
+  )
+  const changes = rereadRefusals(before, after, claim.fences)
+  if (changes.length > 0) return { kind: 'refused', refusals: changes }
+
+  const { verdict, observed } = await observeAndPlan(options, signal, after, held, dry.observed.settings)
+  if (verdict.kind === 'refused') return verdict
+  // H0 comes from the bounds just planned from; the identity must hold on both sides of that reading.
+  const last = await survey(options, signal, held)
+  const confirmed = planStart({ ...observed, identity: last })
+  if (confirmed.kind === 'refused') return confirmed
+
+  const refused = await createMissing(options, confirmed, claim)
+  if (refused !== undefined) return { kind: 'refused', refusals: [refused] }
+  const { process } = after.incarnation
+  return { kind: 'claimed', plan: confirmed, claim, process, quarantined: after.quarantined }
+}
+
+async function observeAndPlan(
+  options: Options,
+  signal: CancelSignal,
+  stored: StoredState,
+  held?: LogIdentity,
+  knownSettings?: TopicSettingsReading,
+): Promise<{ verdict: PlanVerdict; observed: PlanInput }> {
+  const { topic, log, store, readyTarget, declarations } = options
+  const inspect = { deadlineMs: options.limits.inspectMsMax, signal }
+  const identity = await survey(options, signal, held)
+  const proven = identity.kind === 'proven' ? identity.identity : undefined
+  const [bounds, settings] = await asking(options, 'reading offsets and settings', () =>
+    Promise.all([
+      proven === undefined ? undefined : log.inspector.readBounds(topic, proven.partitionCount, inspect),
+      knownSettings ?? (proven === undefined ? undefined : log.inspector.readSettings(topic, inspect)),
+    ]),
+  )
+  const { namespace, writeModel } = store
+  const seen = { namespace, topic, readyTarget, writeModel, declarations, stored, identity, bounds, settings }
+  const records = witnessReadBacks(seen)
+  const readBacks: readonly ReadBack[] =
+    records.length === 0
+      ? []
+      : await asking(options, 'reading the last applied records back', () =>
+          log.readBack({ topic, records, ...inspect }),
+        )
+  const observed = { ...seen, readBacks }
+  return { verdict: planStart(observed), observed }
+}
+
+async function survey(options: Options, signal: CancelSignal, held: LogIdentity | undefined): Promise<SurveyVerdict> {
+  const answers = await asking(options, 'asking for the identity', () =>
+    options.log.inspector.surveyIdentity(options.topic, { deadlineMs: options.limits.inspectMsMax, signal }),
+  )
+  return judgeSurvey(answers, held)
+}
+
+async function createMissing(options: Options, plan: StartPlan, claim: Claim): Promise<Refusal | undefined> {
+  if (!plan.createMeta && plan.createCheckpoints.length === 0) return undefined
+  const { identity, createMeta, createCheckpoints: partitions } = plan
+  const outcome = await asking(options, 'creating the checkpoints', () =>
+    options.store.bootstrap({ identity, createMeta, partitions, fences: claim.fences }),
+  )
+  switch (outcome.kind) {
+    case 'created':
+      return undefined
+    case 'fenced':
+      return refuse(
+        'FENCED',
+        `the fence of partition ${outcome.partition} was taken before the first write`,
+        {},
+        outcome.partition,
+      )
+    case 'not-empty':
+      return refuse('DATA_NOT_EMPTY', `${outcome.key}: ${outcome.explanation}`, { key: outcome.key })
+    case 'conflict':
+      return refuse('STATE_CHANGED', `${outcome.key}: ${outcome.explanation}`, { key: outcome.key })
+  }
+}
+
+async function asking<T>(options: Options, step: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    const details = { topic: options.topic, step, reason: messageOf(error) }
+    throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', details, { cause: error })
+  }
+}
