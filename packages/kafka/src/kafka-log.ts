@@ -1,0 +1,71 @@
+import type { CommittedLog, LogReader, ReadBack, ReadBackRequest, ReaderRequest } from '@tidemark/log'
+import { loadConfluentClient } from './client-packages.ts'
+import { checkConnection } from './connection-options.ts'
+import type { KafkaConnectionOptions } from './connection-options.ts'
+import { kafkaErrors } from './errors.ts'
+import { createKafkaInspector } from './kafka-inspector.ts'
+import { newKafkaReader } from './kafka-reader.ts'
+import { READ_BACK_TUNING, readBackRecords } from './read-back.ts'
+import { openAssignedConsumer } from './reader-opening.ts'
+import { checkClientTuning } from './safe-consumer-options.ts'
+import type { ClientTuning } from './safe-consumer-options.ts'
+
+/** Which cluster to read, as whom, and how much to fetch. */
+export interface KafkaLogOptions extends KafkaConnectionOptions {
+  /** Options of the fetching client, by its own names; only those of `TUNABLE_CLIENT_OPTIONS` are accepted. */
+  readonly clientTuning?: ClientTuning
+}
+
+/**
+ * A committed log on Kafka: the official client fetches, and an independent inspector proves what was fetched from.
+ *
+ * Connects when first used. Readers are assigned explicit offsets, never join a group, never commit and never reset.
+ * Promises: KAF-1 to KAF-13.
+ *
+ * @throws {TidemarkError} TM_KAFKA_OPTION_INVALID, TM_KAFKA_UNSAFE_OPTION, TM_KAFKA_CLIENT_MISSING
+ */
+export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
+  const connection = checkConnection(options)
+  const tuning = checkClientTuning(options.clientTuning ?? {})
+  loadConfluentClient()
+  const inspector = createKafkaInspector(options)
+  const readers = new Set<LogReader>()
+  const opening = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
+  const open = async (request: ReaderRequest, extraTuning: ClientTuning): Promise<LogReader> => {
+    if (closing !== undefined) throw kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'openReader' })
+    const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...tuning }, request)
+    const reader = newKafkaReader(consumer, request.topic, request.positions, () => readers.delete(reader))
+    readers.add(reader)
+    return reader
+  }
+
+  /** Counts a running opening, so that a close waits for what it would otherwise leave behind. */
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    )
+    opening.add(settled)
+    void settled.then(() => opening.delete(settled))
+    return work
+  }
+
+  return {
+    inspector,
+    openReader: (request) => counted(open(request, {})),
+    readBack: (request: ReadBackRequest): Promise<readonly ReadBack[]> => {
+      if (closing !== undefined) {
+        return Promise.reject(kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'readBack' }))
+      }
+      return counted(readBackRecords(request, (round) => open({ ...request, ...round }, READ_BACK_TUNING)))
+    },
+    close: () =>
+      (closing ??= (async () => {
+        await Promise.all([...opening])
+        await Promise.all([...readers].map((reader) => reader.close()))
+        await inspector.close()
+      })()),
+  }
+}
