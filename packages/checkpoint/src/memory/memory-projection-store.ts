@@ -100,7 +100,7 @@ function createStore(
       const { outcome, writes } = bootstrapStep(server.data, namespace, request)
       const readValue = (key: string): ProjectedValue => readMemoryValue(server.data, `${dataPrefix}${key}`)
       if (outcome.kind === 'created' && isEmpty?.(readValue) === false) {
-        return { kind: 'conflict', key: dataPrefix, explanation: 'the data of the projection is not empty' }
+        return { kind: 'not-empty', key: dataPrefix, explanation: 'the data of the projection is not empty' }
       }
       applyWrites(server.data, writes)
       return outcome
