@@ -1,8 +1,5 @@
 import { coreErrors } from './errors.ts'
 
-/** The closed set of values that have exactly one JSON form here. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
-
 /** How deep a value may nest before it is refused rather than overflowing the stack. */
 export const CANONICAL_JSON_DEPTH_MAX = 128
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from './canonical-json.ts'
+import type { JsonValue } from './json-value.ts'
 import { TidemarkError } from './tidemark-error.ts'
 
 /** Values an error message is built from; all of them JSON-safe. */

@@ -1,4 +1,4 @@
-// Reading order: offset, topic-id, event-time (words) -> canonical-json, key-hash (codecs) -> tidemark-error,
+// Reading order: offset, topic-id, event-time (words) -> json-value, canonical-json, key-hash (codecs) -> tidemark-error,
 // error-catalogue, errors, invariant (faults) -> clock, system-clock, deadline, limits (ports and bounds).
 export { decodeOffset, encodeOffset, maxOffset, nextOffset, OFFSET_MAX, OFFSET_ZERO, offsetOf } from './offset.ts'
 export type { Offset } from './offset.ts'
@@ -7,7 +7,7 @@ export type { TopicId, TopicIdReading } from './topic-id.ts'
 export { durationOf, EVENT_TIME_MAX_MS, eventTimeOf } from './event-time.ts'
 export type { DurationMs, EventTimeMs } from './event-time.ts'
 export { CANONICAL_JSON_DEPTH_MAX, canonicalJson, isWellFormed } from './canonical-json.ts'
-export type { JsonValue } from './canonical-json.ts'
+export type { JsonValue } from './json-value.ts'
 export { hashKey, utf8Length } from './key-hash.ts'
 export type { KeyPart } from './key-hash.ts'
 export { sha256Hex } from './sha256.ts'

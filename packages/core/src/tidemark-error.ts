@@ -1,4 +1,4 @@
-import type { JsonValue } from './canonical-json.ts'
+import type { JsonValue } from './json-value.ts'
 
 const brand = Symbol.for('tidemark.error')
 
