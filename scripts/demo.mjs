@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// `npm run demo`: kills a projector halfway, restarts it, recreates its topic, and proves that the sessions equal the log.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { bootstrap } from './bootstrap.mjs'
+import { root, sourceRunArgs } from './act/paths.mjs'
+import { runNode } from './act/run-command.mjs'
+import { holdServices } from './act/service-holder.mjs'
+import { runMain, StepError } from './act/step-log.mjs'
+import { parseCommandLine } from './plan/command-line.mjs'
+import { demoBackend } from './plan/demo-backend.mjs'
+
+const demoFile = join(root, 'examples', 'session-projection', 'src', 'demo.ts')
+const demoTimeoutMs = 600_000
+
+/**
+ * Runs the demo once.
+ *
+ * Shape: options = { services: boolean, complaints: string[], from: 'source' | 'dist', echo: boolean };
+ * gives { code, output, says }.
+ */
+export async function runDemo({ services, complaints = [], from, echo }) {
+  if (!existsSync(demoFile)) throw new StepError('the demo is missing: examples/session-projection/src/demo.ts')
+  const nothing = async () => {}
+  const asked = !services
+    ? { services: { 'real services': { error: 'not asked for' } }, close: nothing }
+    : complaints.length > 0
+      ? { services: { bootstrap: { error: complaints.join('; ') } }, close: nothing }
+      : await holdServices(['kafka', 'redis'])
+  try {
+    const { env, says } = demoBackend(asked.services)
+    if (echo) process.stdout.write(`${says.join('\n  ')}\n`)
+    const args = from === 'source' ? sourceRunArgs : ['--import', 'tsx']
+    const { code, output } = await runNode([...args, demoFile], { cwd: root, env, echo, timeoutMs: demoTimeoutMs })
+    return { code, output, says }
+  } finally {
+    await asked.close()
+  }
+}
+
+async function main() {
+  const { flags } = parseCommandLine(process.argv.slice(2), ['embedded'])
+  const services = flags.embedded !== true
+  const named = { redis: Boolean(process.env.REDIS_URL), kafka: Boolean(process.env.KAFKA_BROKERS) }
+  const { complaints } = await bootstrap({ services: services ? 'if-possible' : 'none', named })
+  const { code } = await runDemo({ services, complaints, from: 'source', echo: true })
+  return code ?? 1
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(main)

@@ -1,0 +1,143 @@
+#!/usr/bin/env node
+// `npm test`: bootstrap, then every stage in order. Flags: --offline, --size=ci|full, --only=<stage,stage>.
+// The last line is `N passed, N failed`.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bootstrap } from './bootstrap.mjs'
+import { build } from './build.mjs'
+import { runDemo } from './demo.mjs'
+import { typecheck } from './typecheck.mjs'
+import { readBackends } from './act/used-backends.mjs'
+import { loadGates } from './act/load-gates.mjs'
+import { root, toolEntry } from './act/paths.mjs'
+import { runNode, tailOf } from './act/run-command.mjs'
+import { runSeed } from './act/run-seed.mjs'
+import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
+import { runMain, seconds, StepError } from './act/step-log.mjs'
+import { swallowedFlagHint } from './plan/child-environment.mjs'
+import { parseCommandLine } from './plan/command-line.mjs'
+import { gateLine, gatesFail, gatesLine, judgeGates } from './plan/gate-report.mjs'
+import { planStages } from './plan/test-stages.mjs'
+import { closingLine } from './plan/vitest-results.mjs'
+
+const shownLines = 300
+const backendsFile = join(reportFolder, 'backends.jsonl')
+
+/** What every stage gives: { passed, failed, skipped, tests, complaint?, output? }. */
+const check = (good, output) => ({ passed: good ? 1 : 0, failed: good ? 0 : 1, skipped: 0, tests: [], output })
+
+async function runTool(tool, args) {
+  const { code, output } = await runNode([toolEntry[tool], ...args], {
+    cwd: root,
+    timeoutMs: 300_000,
+    env: { NO_COLOR: '1' },
+  })
+  return check(code === 0, output)
+}
+
+const checks = {
+  format: () => runTool('prettier', ['--check', '.']),
+  lint: () => runTool('oxlint', ['--deny-warnings']),
+  async types() {
+    const { failed } = await typecheck()
+    return check(failed.length === 0, failed.map(({ name, output }) => `${name}:\n${output}`).join('\n'))
+  },
+  async build() {
+    const { failed, built } = await build()
+    return check(failed.length === 0 && built > 0, failed.map(({ name, output }) => `${name}:\n${output}`).join('\n'))
+  },
+  async example({ offline }) {
+    const { code, output, says } = await runDemo({ services: !offline, from: 'dist', echo: false })
+    process.stdout.write(`  ${says.join('\n  ')}\n`)
+    const embeddedByAccident = !offline && says[0].startsWith('backend: embedded')
+    return check(code === 0 && !embeddedByAccident, `${says.join('\n')}\n${output}`)
+  },
+}
+
+async function runStage(stage, options) {
+  if (stage.kind === 'check') return checks[stage.name](options)
+  const fileCount = options.files.filter(({ kind }) => kind === stage.name).length
+  const env = { TIDEMARK_SEED: options.seed, TIDEMARK_SIZE: options.size, TIDEMARK_BACKENDS_FILE: backendsFile }
+  return runVitest({ project: stage.name, files: [], fileCount, env, timeoutMs: stage.timeoutMs })
+}
+
+/** A stage that throws has failed; what was thrown is its output. */
+async function tryStage(stage, options) {
+  try {
+    return await runStage(stage, options)
+  } catch (error) {
+    const remedy = error instanceof StepError && error.remedy !== undefined ? `\nwhat helps: ${error.remedy}` : ''
+    return { ...check(false, `${error?.stack ?? error}${remedy}`), complaint: 'it could not be run' }
+  }
+}
+
+function printStage(stage, result, durationMs) {
+  const { passed, failed, skipped, complaint } = result
+  const counts = stage.kind === 'vitest' ? `: ${closingLine({ passed, failed, skipped })}` : ''
+  process.stdout.write(`${failed === 0 ? 'ok    ' : 'FAILED'} ${stage.name}${counts} (${seconds(durationMs)})\n`)
+  if (failed === 0) return
+  if (complaint !== undefined) process.stdout.write(`  ${complaint}\n`)
+  process.stdout.write(`${tailOf(result.output ?? '', shownLines)}\n\n`)
+}
+
+/** The gates this run had to show; counted as one check. Only judged when all kinds of tests ran. */
+function judgeRunGates(tests) {
+  const { milestone, gates } = loadGates()
+  const verdicts = judgeGates(gates, tests)
+  const bad = verdicts.filter(
+    ({ status, milestone: due }) => status === 'failed' || (status === 'missing' && due <= milestone),
+  )
+  process.stdout.write(`${gatesLine(verdicts)}\n`)
+  for (const verdict of bad) process.stdout.write(`  ${gateLine(verdict)}\n`)
+  return check(!gatesFail(verdicts, { named: false, strict: false, milestone }))
+}
+
+async function main() {
+  const { flags } = parseCommandLine(process.argv.slice(2), ['offline', 'size', 'only'])
+  const options = {
+    offline: flags.offline === true,
+    size: flags.size ?? process.env.TIDEMARK_SIZE ?? 'ci',
+    only: flags.only,
+  }
+  const stages = planStages(options)
+  const hint = swallowedFlagHint(process.env, 'test')
+  if (hint !== undefined) process.stdout.write(`${hint}\n`)
+  const from = performance.now()
+  const seed = runSeed()
+  process.stdout.write(
+    `seed ${seed}, size ${options.size}${options.offline ? ', offline: no service is started or tested' : ''}\n`,
+  )
+
+  const needsServices = stages.some(({ name }) => name === 'service' || name === 'example') && !options.offline
+  await bootstrap({ services: needsServices ? 'required' : 'none' })
+  rmSync(backendsFile, { force: true })
+  const files = findTestFiles()
+  const results = []
+  for (const stage of stages) {
+    const started = performance.now()
+    process.stdout.write(`- ${stage.name}\n`)
+    const result = await tryStage(stage, { ...options, seed, files })
+    printStage(stage, result, performance.now() - started)
+    results.push(result)
+  }
+  if (options.only === undefined && !options.offline) results.push(judgeRunGates(results.flatMap(({ tests }) => tests)))
+
+  const sum = (field) => results.reduce((total, result) => total + result[field], 0)
+  const totals = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
+  process.stdout.write(`${readBackends(backendsFile, options.offline)}\n`)
+  process.stdout.write(`took ${seconds(performance.now() - from)}; to repeat: TIDEMARK_SEED=${seed} npm test\n`)
+  process.stdout.write(`${closingLine(totals)}\n`)
+  return totals.failed === 0 ? 0 : 1
+}
+
+await runMain(async () => {
+  try {
+    return await main()
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error
+    process.stdout.write(
+      `${error.message}\n${error.remedy === undefined ? '' : `what helps: ${error.remedy}\n`}0 passed, 1 failed\n`,
+    )
+    return 1
+  }
+})
