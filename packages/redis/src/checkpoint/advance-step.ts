@@ -1,0 +1,100 @@
+import { encodeOffset } from '@tidemark/core'
+import { encodeCheckpoint, encodeQuarantineEntry } from '@tidemark/checkpoint'
+import type { AdvanceOutcome, AdvanceRequest, ProjectionWrite, QuarantineEntry } from '@tidemark/checkpoint'
+import { encodeWitness } from '@tidemark/log'
+import { redisErrors } from '../errors.ts'
+import type { RedisCommand, RedisLink } from '../connection/redis-link.ts'
+import { arrayReply, malformed, optionalTextReply, textReply } from '../connection/reply-shape.ts'
+import type { KeyLayout } from './key-layout.ts'
+import { advanceCheckpointScript } from './scripts/advance-checkpoint.ts'
+import { encodeWrites } from './write-encoding.ts'
+
+/** The parts of a request that every script of its step carries. */
+export type StepRequest = Omit<AdvanceRequest<unknown>, 'writes'>
+
+/** One script of a step. */
+export interface StepPart {
+  readonly writes: readonly ProjectionWrite[]
+  readonly quarantine: readonly QuarantineEntry[]
+  /** The last part moves the checkpoint. */
+  readonly isLast: boolean
+  /** The process that confirmed earlier parts of the step; absent when there are none. */
+  readonly runId: string | undefined
+}
+
+/** The command of one part. Key and argument order are the script's. */
+export function advanceCommand(keys: KeyLayout, dataPrefix: string, request: StepRequest, part: StepPart): RedisCommand {
+  const { identity, partition, fence, from, to, witness } = request
+  const { topic } = identity
+  const own = [
+    keys.meta,
+    keys.checkpoint(topic, partition),
+    keys.fence(topic, partition),
+    keys.witness(topic, partition),
+    keys.quarantine(topic, partition),
+  ]
+  const fields = encodeCheckpoint({ identity, partition, nextOffset: from })
+  const data = encodeWrites(part.writes, dataPrefix)
+  const args = [
+    fence.nonce,
+    fields['format_version']!,
+    fields['dispatch_topic']!,
+    fields['partition_count']!,
+    fields['cluster_id']!,
+    fields['topic_id']!,
+    fields['partition']!,
+    fields['next_offset']!,
+    encodeOffset(to),
+    witness === undefined ? '' : encodeWitness(witness),
+    part.isLast ? 'last' : 'data',
+    part.runId ?? '',
+    String(part.quarantine.length),
+    data.program,
+  ]
+  for (const entry of part.quarantine) args.push(encodeOffset(entry.offset), encodeQuarantineEntry(entry))
+  for (const value of data.values) args.push(value)
+  return { script: advanceCheckpointScript, keys: own.concat(data.keys), args }
+}
+
+/** What one part came to: written (not the last), or an outcome of the whole step. */
+export type PartOutcome = AdvanceOutcome | { readonly kind: 'written' }
+
+/** Runs one part and reads its reply. */
+export async function runPart(link: RedisLink, command: RedisCommand): Promise<PartOutcome> {
+  return readPartReply(await link.send('advance', command))
+}
+
+/**
+ * The outcome a reply stands for.
+ *
+ * @throws {TidemarkError} TM_REDIS_WRONG_TYPE, TM_REDIS_VALUE_NOT_A_NUMBER, TM_REDIS_REPLY_MALFORMED
+ */
+export function readPartReply(reply: unknown): PartOutcome {
+  const parts = arrayReply('advance', reply)
+  const text = (index: number): string => textReply('advance', parts[index])
+  const shapes = { advanced: 1, resent: 1, written: 1, process: 2, fenced: 2, conflict: 5, wrongtype: 3, notanumber: 3 }
+  const word = text(0)
+  const length = Object.hasOwn(shapes, word) ? shapes[word as keyof typeof shapes] : undefined
+  // The client drops nothing from an array, so another length means another script or mixed-up replies.
+  if (length !== parts.length) throw malformed('advance', 'a known outcome of known length', reply)
+  switch (word as keyof typeof shapes) {
+    case 'advanced':
+      return { kind: 'advanced', resent: false }
+    case 'resent':
+      return { kind: 'advanced', resent: true }
+    case 'written':
+      return { kind: 'written' }
+    case 'process':
+      return { kind: 'process-changed', process: text(1) }
+    case 'fenced':
+      return { kind: 'fenced', found: optionalTextReply('advance', parts[1]) }
+    case 'conflict': {
+      const found = optionalTextReply('advance', parts[4])
+      return { kind: 'conflict', key: text(1), field: text(2), expected: text(3), found }
+    }
+    case 'wrongtype':
+      throw redisErrors.create('TM_REDIS_WRONG_TYPE', { operation: 'advance', key: text(1), found: text(2) })
+    case 'notanumber':
+      throw redisErrors.create('TM_REDIS_VALUE_NOT_A_NUMBER', { key: text(1), found: text(2) })
+  }
+}

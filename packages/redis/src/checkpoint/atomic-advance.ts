@@ -1,0 +1,57 @@
+import type { AdvanceOutcome, ProjectionWrite, QuarantineEntry, StepLimits } from '@tidemark/checkpoint'
+import type { RedisLink } from '../connection/redis-link.ts'
+import { malformed } from '../connection/reply-shape.ts'
+import { advanceCommand, runPart } from './advance-step.ts'
+import type { StepRequest } from './advance-step.ts'
+import type { KeyLayout } from './key-layout.ts'
+import { cutWrites } from './write-encoding.ts'
+
+/** How many quarantine entries one script holds; an entry is about 1 KiB at most. */
+const quarantineEntriesMax = 128
+
+/**
+ * The atomic step: one script, or for a record beyond the limits several fenced ones with the checkpoint in the last.
+ *
+ * Several scripts run one after the other on the same link: a later one must not run when an earlier one failed, and the
+ * last one also checks that the process is the one that confirmed the earlier ones. `confirmedBy` is the run id of a
+ * process that confirmed data of this step before. Promises: RED-9, RED-13.
+ */
+export async function atomicAdvance(
+  link: RedisLink,
+  keys: KeyLayout,
+  dataPrefix: string,
+  limits: StepLimits,
+  request: StepRequest,
+  writes: readonly ProjectionWrite[],
+  confirmedBy?: string,
+): Promise<AdvanceOutcome> {
+  const parts = stepParts(writes, request.quarantine, limits, dataPrefix)
+  const runId = parts.length === 1 ? confirmedBy : link.facts.runId
+  for (const [index, part] of parts.entries()) {
+    const isLast = index === parts.length - 1
+    const outcome = await runPart(link, advanceCommand(keys, dataPrefix, request, { ...part, isLast, runId }))
+    if (outcome.kind !== 'written') return outcome
+    if (isLast) throw malformed('advance', 'an outcome of the last script', [outcome.kind])
+  }
+  throw malformed('advance', 'at least one script', undefined)
+}
+
+interface PartContent {
+  readonly writes: readonly ProjectionWrite[]
+  readonly quarantine: readonly QuarantineEntry[]
+}
+
+function stepParts(
+  writes: readonly ProjectionWrite[],
+  quarantine: readonly QuarantineEntry[],
+  limits: StepLimits,
+  dataPrefix: string,
+): readonly PartContent[] {
+  const parts: PartContent[] = cutWrites(writes, limits, dataPrefix).map((cut) => ({ writes: cut, quarantine: [] }))
+  if (quarantine.length === 0) return parts
+  if (parts.length === 1 && quarantine.length <= quarantineEntriesMax) return [{ writes, quarantine }]
+  for (let from = 0; from < quarantine.length; from += quarantineEntriesMax) {
+    parts.push({ writes: [], quarantine: quarantine.slice(from, from + quarantineEntriesMax) })
+  }
+  return parts
+}

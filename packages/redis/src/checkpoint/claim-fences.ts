@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { decodeFence } from '@tidemark/log'
+import type { Fence } from '@tidemark/log'
+import type { Claim, ClaimRequest } from '@tidemark/checkpoint'
+import { redisErrors } from '../errors.ts'
+import type { RedisLink } from '../connection/redis-link.ts'
+import { arrayReply, malformed, textReply } from '../connection/reply-shape.ts'
+import type { KeyLayout } from './key-layout.ts'
+import { claimFencesScript } from './scripts/claim-fences.ts'
+
+/** How many fences one script takes. Two claimers that cross between scripts both find out when they re-read. */
+const fencesPerScript = 2_000
+
+/** Takes every partition's fence. Promises: RED-7. */
+export async function claimFences(link: RedisLink, keys: KeyLayout, request: ClaimRequest): Promise<Claim> {
+  const { topic, partitionCount } = request
+  const fences = new Map<number, Fence>()
+  let nonce = newNonce()
+  for (let from = 0; from < partitionCount; from += fencesPerScript) {
+    const partitions = Array.from({ length: Math.min(fencesPerScript, partitionCount - from) }, (_, index) => from + index)
+    const nonces = partitions.map(() => newNonce())
+    const names = [keys.incarnation, ...partitions.map((partition) => keys.fence(topic, partition))]
+    const reply = await link.send('claim', { script: claimFencesScript, keys: names, args: [nonce, ...nonces] })
+    const parts = arrayReply('claim', reply)
+    if (parts[0] === 'wrongtype' && parts.length === 3) {
+      const details = { operation: 'claim', key: textReply('claim', parts[1]), found: textReply('claim', parts[2]) }
+      throw redisErrors.create('TM_REDIS_WRONG_TYPE', details)
+    }
+    if (parts[0] !== 'claimed' || parts.length !== partitions.length + 2) {
+      throw malformed('claim', `${partitions.length} fences`, reply)
+    }
+    nonce = textReply('claim', parts[1])
+    partitions.forEach((partition, index) => {
+      const fence = decodeFence(textReply('claim', parts[index + 2]))
+      if (fence === undefined || fence.nonce !== nonces[index]) throw malformed('claim', 'the fence just set', reply)
+      fences.set(partition, fence)
+    })
+  }
+  return { fences, nonce }
+}
+
+function newNonce(): string {
+  return randomBytes(16).toString('hex')
+}

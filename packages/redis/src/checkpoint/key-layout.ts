@@ -1,0 +1,55 @@
+import { checkpointKey, metaKey } from '@tidemark/checkpoint'
+import type { Namespace } from '@tidemark/checkpoint'
+
+/** The keys of one projection in one namespace; format-1 keys and the side keys beside them. */
+export interface KeyLayout {
+  readonly meta: string
+  /** The random nonce that goes away with the data. */
+  readonly incarnation: string
+  /** A set of `<topic>:<partition>`, one member for every checkpoint ever created. */
+  readonly partitions: string
+  checkpoint(topic: string, partition: number): string
+  fence(topic: string, partition: number): string
+  witness(topic: string, partition: number): string
+  /** A hash of offset to entry. */
+  quarantine(topic: string, partition: number): string
+  indexMember(topic: string, partition: number): string
+}
+
+/**
+ * The key layout of a namespace.
+ *
+ * A legal topic name holds no colon, so no key of one kind can be a key of another. Promises: RED-4.
+ */
+export function keyLayout(namespace: Namespace): KeyLayout {
+  const perPartition =
+    (kind: string) =>
+    (topic: string, partition: number): string =>
+      `${namespace}:${kind}:${topic}:${partition}`
+  return {
+    meta: metaKey(namespace),
+    incarnation: `${namespace}:incarnation`,
+    partitions: `${namespace}:partitions`,
+    checkpoint: (topic, partition) => checkpointKey(namespace, topic, partition),
+    fence: perPartition('fence'),
+    witness: perPartition('witness'),
+    quarantine: perPartition('quarantine'),
+    indexMember: (topic, partition) => `${topic}:${partition}`,
+  }
+}
+
+/** What an index member stands for, or `undefined` when it is not one. */
+export function readIndexMember(member: string): { readonly topic: string; readonly partition: number } | undefined {
+  const match = /^([A-Za-z0-9._-]{1,249}):(0|[1-9][0-9]{0,5})$/.exec(member)
+  return match === null ? undefined : { topic: match[1]!, partition: Number(match[2]) }
+}
+
+/**
+ * The prefix that data keys of the host may not start with, before the data prefix is put in front of them.
+ *
+ * With a data prefix the forbidden part is what is left of `<namespace>:` behind it.
+ */
+export function reservedDataPrefix(namespace: Namespace, dataPrefix: string): string {
+  const reserved = `${namespace}:`
+  return reserved.startsWith(dataPrefix) ? reserved.slice(dataPrefix.length) : reserved
+}

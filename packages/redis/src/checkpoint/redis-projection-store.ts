@@ -1,0 +1,193 @@
+import { checkpointErrors, namespaceOf, topicNameOf } from '@tidemark/checkpoint'
+import type {
+  AdvanceOutcome,
+  AdvanceRequest,
+  BootstrapOutcome,
+  BootstrapRequest,
+  Claim,
+  ClaimRequest,
+  CommutingWriter,
+  IdempotentWriter,
+  Namespace,
+  ProjectionStore,
+  ProjectionWrite,
+  ReadStateRequest,
+  StepLimits,
+  StoredState,
+  WriteBuffer,
+} from '@tidemark/checkpoint'
+import { checkLimit, invariant } from '@tidemark/core'
+import { PARTITION_COUNT_MAX } from '@tidemark/log'
+import { redisErrors } from '../errors.ts'
+import { createRedisSession } from '../connection/redis-session.ts'
+import type { RedisLink } from '../connection/redis-link.ts'
+import type { RedisSession } from '../connection/redis-session.ts'
+import type { SafeRedisSource } from '../connection/safe-redis.ts'
+import { atomicAdvance } from './atomic-advance.ts'
+import { claimFences } from './claim-fences.ts'
+import { createCheckpoints } from './create-checkpoints.ts'
+import { keyLayout, reservedDataPrefix } from './key-layout.ts'
+import type { KeyLayout } from './key-layout.ts'
+import { readState } from './read-state.ts'
+import { commutingBuffers, idempotentBuffers } from './step-buffer.ts'
+import type { StepBuffers } from './step-buffer.ts'
+import { twoStepAdvance } from './two-step-advance.ts'
+
+/** How a step is made. It decides which writes may exist, so it has no default. */
+export type RedisStepForm = 'atomic' | 'two-step'
+
+/** What a store on Redis needs. */
+export interface RedisProjectionStoreOptions<Form extends RedisStepForm> {
+  readonly redis: SafeRedisSource
+  /** The prefix of everything the store itself keeps. */
+  readonly namespace: string
+  /**
+   * `atomic`: data and checkpoint in one fenced script. `two-step`: data confirmed first, then compare-and-set; only
+   * writes that commute.
+   */
+  readonly form: Form
+  /** Put in front of every data key. Default: nothing. */
+  readonly dataPrefix?: string
+}
+
+/** The largest script: beyond it a record is written by several. */
+export const REDIS_STEP_LIMITS: StepLimits = { writesMax: 2_000, bytesMax: 256 * 1_024 }
+
+/**
+ * A projection store on a standalone Redis: data and checkpoints side by side, advanced together.
+ *
+ * Promises: RED-4 to RED-16, RED-20. Nothing is read or written before the first call.
+ * @throws {TidemarkError} TM_CHECKPOINT_NAMESPACE_INVALID, TM_CHECKPOINT_OPTION_INVALID
+ */
+export function createRedisProjectionStore(
+  options: RedisProjectionStoreOptions<'atomic'>,
+): ProjectionStore<IdempotentWriter>
+export function createRedisProjectionStore(
+  options: RedisProjectionStoreOptions<'two-step'>,
+): ProjectionStore<CommutingWriter>
+export function createRedisProjectionStore(
+  options: RedisProjectionStoreOptions<RedisStepForm>,
+): ProjectionStore<IdempotentWriter> | ProjectionStore<CommutingWriter> {
+  const { redis, form, dataPrefix = '' } = options
+  const namespace = namespaceOf(options.namespace)
+  if (dataPrefix.startsWith(`${namespace}:`)) {
+    const reason = `"${dataPrefix}" lies inside the namespace ${namespace}`
+    throw checkpointErrors.create('TM_CHECKPOINT_OPTION_INVALID', { option: 'dataPrefix', reason })
+  }
+  const name = `redis ${form}`
+  const reserved = reservedDataPrefix(namespace, dataPrefix)
+  const parts = { name, namespace, dataPrefix, writesCommute: form === 'two-step', redis }
+  switch (form) {
+    case 'atomic':
+      return new RedisProjectionStore(parts, idempotentBuffers(name, reserved), atomicAdvance)
+    case 'two-step':
+      return new RedisProjectionStore(parts, commutingBuffers(name, reserved), twoStepAdvance)
+    default: {
+      const reason = `"${String(form)}" is neither "atomic" nor "two-step"`
+      throw checkpointErrors.create('TM_CHECKPOINT_OPTION_INVALID', { option: 'form', reason })
+    }
+  }
+}
+
+type Advance = (
+  link: RedisLink,
+  keys: KeyLayout,
+  dataPrefix: string,
+  limits: StepLimits,
+  request: Omit<AdvanceRequest<unknown>, 'writes'>,
+  writes: readonly ProjectionWrite[],
+) => Promise<AdvanceOutcome>
+
+interface StoreParts {
+  readonly name: string
+  readonly namespace: Namespace
+  readonly dataPrefix: string
+  readonly writesCommute: boolean
+  readonly redis: SafeRedisSource
+}
+
+class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
+  readonly name: string
+  readonly namespace: Namespace
+  readonly dataPrefix: string
+  readonly writesCommute: boolean
+  readonly writeModel = 'idempotent' as const
+  readonly stepLimits = REDIS_STEP_LIMITS
+  readonly #redis: SafeRedisSource
+  readonly #keys: KeyLayout
+  readonly #session: RedisSession
+  readonly #buffers: StepBuffers<Writer>
+  readonly #advance: Advance
+
+  constructor(parts: StoreParts, buffers: StepBuffers<Writer>, advance: Advance) {
+    this.name = parts.name
+    this.namespace = parts.namespace
+    this.dataPrefix = parts.dataPrefix
+    this.writesCommute = parts.writesCommute
+    this.#redis = parts.redis
+    this.#keys = keyLayout(parts.namespace)
+    this.#session = createRedisSession(parts.redis)
+    this.#buffers = buffers
+    this.#advance = advance
+  }
+
+  newWrites(): WriteBuffer<Writer> {
+    return this.#buffers.create()
+  }
+
+  async read(request: ReadStateRequest): Promise<StoredState> {
+    topicNameOf(request.topic)
+    if (request.partitionCount !== undefined) checkPartitionCount(request.partitionCount)
+    return this.#session.run('read', (link) => readState(link, this.#keys, this.#redis.database, request))
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim> {
+    topicNameOf(request.topic)
+    checkPartitionCount(request.partitionCount)
+    return this.#session.run('claim', (link) => {
+      this.#checkWritable(link, 'claim')
+      return claimFences(link, this.#keys, request)
+    })
+  }
+
+  async bootstrap(request: BootstrapRequest): Promise<BootstrapOutcome> {
+    return this.#session.run('bootstrap', (link) => {
+      this.#checkWritable(link, 'bootstrap')
+      return createCheckpoints(link, this.#keys, request)
+    })
+  }
+
+  async advance(request: AdvanceRequest<Writer>): Promise<AdvanceOutcome> {
+    const writes = this.#buffers.writesOf(request.writes)
+    invariant(request.to >= request.from, 'RED-9', `a step from ${request.from} back to ${request.to}`)
+    return this.#session.run('advance', async (link) => {
+      this.#checkWritable(link, 'advance')
+      const { process } = link.facts
+      if (process !== request.process) return { kind: 'process-changed', process }
+      const outcome = await this.#advance(link, this.#keys, this.dataPrefix, this.stepLimits, request, writes)
+      // The server was exchanged behind an open socket (a proxy): what the link knows about it is no longer true.
+      if (outcome.kind === 'process-changed') link.destroy()
+      return outcome
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#session.close()
+  }
+
+  /** A connection that fell through to another logical database must not be written to; reading reports it. */
+  #checkWritable(link: RedisLink, operation: string): void {
+    const [expected, found] = [String(this.#redis.database), link.facts.database]
+    if (expected !== found) {
+      throw redisErrors.create('TM_REDIS_DATABASE_WRONG', { address: this.#redis.address, expected, found })
+    }
+    if (!link.facts.isPrimary) {
+      const site = { operation, command: 'write', key: '', reply: 'the server is a replica' }
+      throw redisErrors.create('TM_REDIS_READ_ONLY', site)
+    }
+  }
+}
+
+function checkPartitionCount(partitionCount: number): void {
+  checkLimit('partitionCount', partitionCount, { min: 1, max: PARTITION_COUNT_MAX })
+}

@@ -1,0 +1,72 @@
+import { luaScript } from '../../connection/lua-script.ts'
+import type { LuaScript } from '../../connection/lua-script.ts'
+import { writeVocabularyLua } from './write-vocabulary.ts'
+
+/** How many ARGV stand before the quarantine entries and the data. */
+export const ADVANCE_HEAD_LENGTH = 14
+
+/** How many KEYS stand before the data keys. */
+export const ADVANCE_OWN_KEYS = 5
+
+/**
+ * One fenced script: checks, data, quarantine, then checkpoint and witness.
+ *
+ * KEYS: meta, checkpoint, fence, witness, quarantine, data keys.
+ * ARGV: 1 nonce, 2-6 identity, 7 partition, 8 from, 9 to, 10 witness or '', 11 'data' or 'last', 12 run id or '',
+ * 13 number of quarantine entries, 14 program, then offset and entry per quarantined record, then the data.
+ * Reply: ['advanced'] | ['resent'] | ['written'] (a 'data' script) | ['process', run id] | ['fenced', found]
+ *   | ['conflict', key, field, expected, found] | ['wrongtype', key, type] | ['notanumber', key, value].
+ * Offsets are compared as strings. Lua does not roll back, so everything that can be checked is checked before the
+ * first write, and the checkpoint comes last.
+ */
+export const advanceCheckpointScript: LuaScript = luaScript(
+  'advance-checkpoint',
+  `${writeVocabularyLua}
+local meta, checkpoint, fence, witness, quarantine = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+if ARGV[12] ~= '' then
+  local runId = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  if runId ~= ARGV[12] then return {'process', runId or ''} end
+end
+local held = redis.pcall('GET', fence)
+if type(held) == 'table' then return {'wrongtype', fence, redis.call('TYPE', fence).ok} end
+if not held or string.match(held, '^[1-9]%d*:(%x+)$') ~= ARGV[1] then return {'fenced', held} end
+local fields = {'format_version', 'dispatch_topic', 'partition_count', 'cluster_id', 'topic_id', 'partition', 'next_offset'}
+local function compare(key, count)
+  local found = redis.pcall('HMGET', key, unpack(fields))
+  if found.err then return {'wrongtype', key, redis.call('TYPE', key).ok} end
+  for i = 1, count do
+    if found[i] ~= ARGV[i + 1] and i < 7 then return {'conflict', key, fields[i], ARGV[i + 1], found[i]} end
+  end
+  local length = redis.call('HLEN', key)
+  if length ~= count then return {'conflict', key, 'number of fields', tostring(count), tostring(length)} end
+  return nil, found[7]
+end
+local refused = compare(meta, 5)
+if refused then return refused end
+local nextOffset
+refused, nextOffset = compare(checkpoint, 7)
+if refused then return refused end
+if nextOffset ~= ARGV[8] then
+  if nextOffset == ARGV[9] then
+    local stored = redis.pcall('GET', witness)
+    if type(stored) == 'table' then return {'wrongtype', witness, redis.call('TYPE', witness).ok} end
+    if ARGV[10] == '' or stored == ARGV[10] then return {'resent'} end
+    return {'conflict', witness, 'witness', ARGV[10], stored}
+  end
+  return {'conflict', checkpoint, 'next_offset', ARGV[8], nextOffset}
+end
+refused = check(ARGV[14], 6)
+if refused then return refused end
+local entries = tonumber(ARGV[13])
+if entries > 0 then
+  local found = redis.call('TYPE', quarantine).ok
+  if found ~= 'none' and found ~= 'hash' then return {'wrongtype', quarantine, found} end
+end
+apply(ARGV[14], 6, 15 + 2 * entries)
+for i = 1, entries do redis.call('HSET', quarantine, ARGV[13 + 2 * i], ARGV[14 + 2 * i]) end
+if ARGV[11] ~= 'last' then return {'written'} end
+redis.call('HSET', checkpoint, 'next_offset', ARGV[9])
+if ARGV[10] ~= '' then redis.call('SET', witness, ARGV[10]) end
+return {'advanced'}
+`,
+)

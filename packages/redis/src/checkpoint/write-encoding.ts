@@ -1,0 +1,144 @@
+import { utf8Length } from '@tidemark/core'
+import type { ProjectionWrite } from '@tidemark/checkpoint'
+
+/** Writes in the form the scripts take: distinct keys, a program over them, and its values. */
+export interface EncodedWrites {
+  readonly keys: readonly string[]
+  /** Runs `<letter><mark><count>;`, see the script's vocabulary. */
+  readonly program: string
+  readonly values: readonly string[]
+}
+
+/** Consecutive writes of one kind on one key; what one command can do. */
+export interface WriteRun {
+  readonly letter: RunLetter
+  count: number
+  readonly values: string[]
+}
+
+/** The kinds of run: ZADD GT, LT, plain; ZREM; SADD, SREM; HSET, HDEL; SET; raise; DEL. */
+export type RunLetter = 'G' | 'L' | 'A' | 'Z' | 'S' | 'R' | 'H' | 'D' | 'W' | 'M' | 'X'
+
+const zaddLetters = { GT: 'G', LT: 'L', ANY: 'A' } as const
+
+/**
+ * Groups writes by key, keeping their order on each key.
+ *
+ * The order between keys does not matter: the step is atomic, or its writes commute. Fewer commands and fewer arguments
+ * are what makes a step fast, on the client more than on the server.
+ */
+export function groupWrites(writes: readonly ProjectionWrite[], dataPrefix: string): ReadonlyMap<string, WriteRun[]> {
+  const groups = new Map<string, WriteRun[]>()
+  for (const write of writes) {
+    const key = dataPrefix === '' ? write.key : dataPrefix + write.key
+    let runs = groups.get(key)
+    if (runs === undefined) groups.set(key, (runs = []))
+    const letter = letterOf(write)
+    const last = runs[runs.length - 1]
+    if (last === undefined || last.letter !== letter) {
+      runs.push({ letter, count: 1, values: valuesOf(write) })
+    } else if (letter === 'W') {
+      // Only the last of several replacements is ever seen.
+      last.values[0] = (write as { readonly value: string }).value
+    } else if (letter !== 'X') {
+      last.count += 1
+      for (const value of valuesOf(write)) last.values.push(value)
+    }
+  }
+  return groups
+}
+
+/** The script form of writes. */
+export function encodeWrites(writes: readonly ProjectionWrite[], dataPrefix: string): EncodedWrites {
+  const keys: string[] = []
+  const values: string[] = []
+  let program = ''
+  for (const [key, runs] of groupWrites(writes, dataPrefix)) {
+    keys.push(key)
+    let mark = '!'
+    for (const run of runs) {
+      program += `${run.letter}${mark}${run.count};`
+      for (const value of run.values) values.push(value)
+      mark = '+'
+    }
+  }
+  return { keys, program, values }
+}
+
+/**
+ * Writes cut into stretches that one script may hold, in order.
+ *
+ * Shape: never empty; no writes give one empty stretch. A single write is at most 192 KiB, so each fits alone.
+ */
+export function cutWrites(
+  writes: readonly ProjectionWrite[],
+  limits: { readonly writesMax: number; readonly bytesMax: number },
+  dataPrefix: string,
+): readonly (readonly ProjectionWrite[])[] {
+  const prefixBytes = utf8Length(dataPrefix)
+  const cuts: ProjectionWrite[][] = [[]]
+  let bytes = 0
+  for (const write of writes) {
+    const size = writeBytes(write) + prefixBytes
+    const current = cuts[cuts.length - 1]!
+    if (current.length > 0 && (current.length >= limits.writesMax || bytes + size > limits.bytesMax)) {
+      cuts.push([write])
+      bytes = size
+    } else {
+      current.push(write)
+      bytes += size
+    }
+  }
+  return cuts
+}
+
+/** What a write takes at most in a command, headers included. */
+function writeBytes(write: ProjectionWrite): number {
+  let bytes = 32 + utf8Length(write.key)
+  for (const value of valuesOf(write)) bytes += utf8Length(value)
+  return bytes
+}
+
+function letterOf(write: ProjectionWrite): RunLetter {
+  switch (write.op) {
+    case 'zadd':
+      return zaddLetters[write.mode]
+    case 'zrem':
+      return 'Z'
+    case 'sadd':
+      return 'S'
+    case 'srem':
+      return 'R'
+    case 'hset':
+      return 'H'
+    case 'hdel':
+      return 'D'
+    case 'set':
+      return 'W'
+    case 'setIfGreater':
+      return 'M'
+    case 'del':
+      return 'X'
+  }
+}
+
+function valuesOf(write: ProjectionWrite): string[] {
+  switch (write.op) {
+    case 'zadd':
+      return [String(write.score), write.member]
+    case 'zrem':
+    case 'sadd':
+    case 'srem':
+      return [write.member]
+    case 'hset':
+      return [write.field, write.value]
+    case 'hdel':
+      return [write.field]
+    case 'set':
+      return [write.value]
+    case 'setIfGreater':
+      return [String(write.value)]
+    case 'del':
+      return []
+  }
+}
