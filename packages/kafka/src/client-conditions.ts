@@ -74,9 +74,14 @@ export function eventConditionOf(error: ConfluentError): ClientCondition {
 }
 
 /** The read failure an error of the fetching client ends the reader with. */
-export function readFailureOf(error: ConfluentError, words: string): ReadFailure {
-  return { reason: failureReason(conditionOf(error)), partition: undefined, message: `${words} (code ${error.code})` }
+export function readFailureOf(error: ConfluentError, words: string, partition: number | undefined): ReadFailure {
+  const condition = conditionOf(error)
+  const hint = condition === 'group-authorization' ? GROUP_HINT : ''
+  return { reason: failureReason(condition), partition, message: `${words} (code ${error.code})${hint}` }
 }
+
+/** The client looks up a coordinator for the name it will never use, and that needs a permission. */
+export const GROUP_HINT = '; grant Describe on the group name prefix, which is clientName'
 
 function failureReason(condition: ClientCondition): ReadFailure['reason'] {
   switch (condition) {

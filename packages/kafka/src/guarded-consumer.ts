@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { coreErrors, systemClock } from '@tidemark/core'
 import type { CancelSignal } from '@tidemark/core'
-import { conditionOf, eventConditionOf } from './client-conditions.ts'
+import { conditionOf, eventConditionOf, GROUP_HINT } from './client-conditions.ts'
 import type { ClientCondition } from './client-conditions.ts'
 import { loadConfluentClient } from './client-packages.ts'
 import type {
@@ -64,6 +64,8 @@ export interface GuardedConsumer {
 export interface GuardedConsumerRequest {
   readonly connection: CheckedConnection
   readonly tuning: ClientTuning
+  /** Only for messages. */
+  readonly topic: string
   readonly partitionCount: number
   readonly deadlineMs: number
   readonly signal?: CancelSignal
@@ -78,8 +80,8 @@ const OPENING_PULL_MS = 20
 /**
  * Connects a client whose settings were built here.
  *
- * @throws {TidemarkError} TM_KAFKA_UNREACHABLE, TM_KAFKA_AUTHENTICATION_FAILED, TM_KAFKA_CLIENT_MISSING,
- *   TM_KAFKA_CLIENT_FAILED, TM_CORE_CANCELLED; the client is released before any of them.
+ * @throws {TidemarkError} TM_KAFKA_UNREACHABLE, TM_KAFKA_AUTHENTICATION_FAILED, TM_KAFKA_AUTHORIZATION_FAILED,
+ *   TM_KAFKA_CLIENT_MISSING, TM_KAFKA_CLIENT_FAILED, TM_CORE_CANCELLED; the client is released before any of them.
  */
 export async function openGuardedConsumer(request: GuardedConsumerRequest): Promise<GuardedConsumer> {
   const { connection, tuning, partitionCount } = request
@@ -232,7 +234,11 @@ async function connect(
       throw kafkaErrors.create('TM_KAFKA_UNREACHABLE', { brokers, deadlineMs, reason })
     }
     // Before the native client exists this answers with an error, which says nothing.
-    await consumer.pull(1)
+    const pull = await consumer.pull(1)
+    if (pull.kind === 'error' && conditionOf(pull.error) === 'group-authorization') {
+      const reason = `${consumer.clean(pull.error.message)}${GROUP_HINT}`
+      throw kafkaErrors.create('TM_KAFKA_AUTHORIZATION_FAILED', { topic: request.topic, reason })
+    }
     await systemClock.sleep(OPENING_PULL_MS, signal)
   }
 }

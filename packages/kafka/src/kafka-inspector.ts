@@ -1,7 +1,7 @@
 import { systemClock } from '@tidemark/core'
 import type { BoundsReading, IdentitySurvey, InspectOptions, TopicInspector, TopicSettingsReading } from '@tidemark/log'
 import { newBrokerConnections } from './broker-connections.ts'
-import { requireInspectorClient } from './client-packages.ts'
+import { loadInspectorClient, requireInspectorClient } from './client-packages.ts'
 import { checkConnection } from './connection-options.ts'
 import type { BrokerAddress, KafkaConnectionOptions } from './connection-options.ts'
 import { readPartitionBounds } from './list-offsets.ts'
@@ -27,6 +27,8 @@ export interface KafkaInspector extends TopicInspector {
 export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInspector {
   const connection = checkConnection(options)
   requireInspectorClient()
+  // Loading takes longer than a survey; begun here, the first survey's deadline is spent on brokers.
+  loadInspectorClient().catch(() => undefined)
   const connections = newBrokerConnections(connection)
   let members: ReadonlyMap<number, BrokerAddress> = new Map()
 

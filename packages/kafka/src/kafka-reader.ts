@@ -23,6 +23,8 @@ export function newKafkaReader(
   const progress = newAssignmentProgress(topic, positions)
   const assigned = new Set(positions.map(({ partition }) => partition))
   const watch = newStoppedFetchWatch(assigned)
+  // The binding does not say which partition an error concerns, so it is known only where there is no choice.
+  const onlyPartition = positions.length === 1 ? positions[0]!.partition : undefined
   let failure: ReadFailure | undefined
   let closed = false
   let polling = false
@@ -54,7 +56,7 @@ export function newKafkaReader(
     pulling = pull
     const pulled = await pull
     if (pulled.kind === 'error') {
-      failure ??= readFailureOf(pulled.error, consumer.clean(pulled.error.message))
+      failure ??= readFailureOf(pulled.error, consumer.clean(pulled.error.message), onlyPartition)
       return failed(failure)
     }
     // Told while the pull ran: what it brought may already be from a moved position.

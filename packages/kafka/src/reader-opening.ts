@@ -31,6 +31,7 @@ export async function openAssignedConsumer(
   const consumer = await openGuardedConsumer({
     connection,
     tuning,
+    topic,
     partitionCount: positions.length,
     deadlineMs,
     ...(signal === undefined ? {} : { signal }),

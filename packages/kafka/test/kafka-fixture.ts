@@ -47,6 +47,8 @@ export interface RawConsumer {
   disconnect(done: Callback): void
   commitSync(positions: readonly object[]): void
   assign(positions: readonly object[]): void
+  consume(max: number, done: Callback<readonly { partition: number; offset: number }[]>): void
+  setDefaultConsumeTimeout(timeoutMs: number): void
 }
 
 /** Cluster metadata of the unguarded client. */

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Admin } from '@platformatic/kafka'
 import type { CommittedLog, PartitionPosition } from '@tidemark/log'
 import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import { createKafkaLog } from '../src/index.ts'
-import type { KafkaFixture } from './kafka-fixture.ts'
+import { checkConnection } from '../src/connection-options.ts'
+import { guardedSettings } from '../src/safe-consumer-options.ts'
+import type { KafkaFixture, RawConsumer } from './kafka-fixture.ts'
 import { at, called, endsOf, offsetsOf, openFixture, rawClient, readUntil, sleep } from './kafka-fixture.ts'
 
 let kafka: KafkaFixture
@@ -67,22 +70,50 @@ describe('committed reading', () => {
     await reader.close()
   })
 
-  it('[KAF-2] [CK-37] starts where it is told although a group has committed elsewhere', async () => {
+  it('[KAF-2] [CK-37] the settings start where assign tells, although the group has committed elsewhere', async () => {
     const topic = await kafka.createTopic(2)
     await kafka.append(topic, 0, 20)
     await kafka.append(topic, 1, 20)
-    // The group name of a reader carries a fresh suffix, so a commit can only exist under the client name itself.
-    const clientName = `fixed-${topic}`
-    const raw = new rawClient.KafkaConsumer({ 'bootstrap.servers': kafka.brokers.join(','), 'group.id': clientName }, {})
-    await called((done) => raw.connect({ timeout: 10_000 }, done))
-    raw.commitSync([{ topic, partition: 0, offset: 19 }])
-    await called((done) => raw.disconnect(done))
+    // A reader's group name is fresh each time; here the very group is given a commit, under the very same settings.
+    const settings = guardedSettings(checkConnection({ brokers: kafka.brokers }), {}, topic, 2)
+    const connected = async (): Promise<RawConsumer> => {
+      const consumer = new rawClient.KafkaConsumer({ ...settings.global }, { ...settings.topic })
+      await called((done) => consumer.connect({ timeout: 10_000 }, done))
+      return consumer
+    }
+    const committer = await connected()
+    committer.commitSync([{ topic, partition: 0, offset: 19 }])
+    await called((done) => committer.disconnect(done))
+    const consumer = await connected()
+    consumer.setDefaultConsumeTimeout(500)
+    consumer.assign([
+      { topic, partition: 0, offset: 5 },
+      { topic, partition: 1, offset: 0 },
+    ])
+    const seen: number[][] = [[], []]
+    for (let pulls = 0; pulls < 40 && seen[0]!.length + seen[1]!.length < 35; pulls += 1) {
+      const messages = await called<readonly { partition: number; offset: number }[]>((done) => consumer.consume(10, done))
+      for (const { partition, offset } of messages) seen[partition]!.push(offset)
+    }
+    expect(seen[0]).toEqual(Array.from({ length: 15 }, (_, i) => i + 5))
+    expect(seen[1]).toEqual(Array.from({ length: 20 }, (_, i) => i))
+    await called((done) => consumer.disconnect(done))
+  })
+
+  it('[KAF-2] leaves no group behind', async () => {
+    const topic = await kafka.createTopic()
+    await kafka.append(topic, 0, 3)
+    const clientName = `ghost-${topic}`
     const own = createKafkaLog({ brokers: kafka.brokers, clientName })
-    const reader = await own.openReader({ topic, positions: from(5, 0), deadlineMs: 10_000 })
-    const delivered = await readUntil(reader, ({ ends }) => ends.size === 2)
-    expect(offsetsOf(delivered, 0)).toEqual(Array.from({ length: 15 }, (_, i) => i + 5))
-    expect(offsetsOf(delivered, 1)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+    const reader = await own.openReader({ topic, positions: from(0), deadlineMs: 10_000 })
+    await readUntil(reader, ({ ends }) => ends.has(0))
+    const admin = new Admin({ clientId: 'groups', bootstrapBrokers: [...kafka.brokers] })
+    const ours = async (): Promise<readonly string[]> =>
+      [...(await admin.listGroups()).keys()].filter((name) => name.startsWith(clientName))
+    expect(await ours()).toEqual([])
     await own.close()
+    expect(await ours()).toEqual([])
+    await admin.close()
   })
 
   it('[KAF-4] pausing keeps the position: every record exactly once, in order', async () => {
