@@ -85,18 +85,7 @@ export function createSimPartition(partition: number): SimPartition {
     },
     bounds: () => ({ partition, low, lastStableOffset: lastStable(), highWatermark: end }),
     append(input, transaction) {
-      return add(
-        {
-          partition,
-          offset: end,
-          leaderEpoch,
-          timestampMs: input.timestampMs ?? FIRST_TIMESTAMP_MS + Number(end) * 1_000,
-          key: bytesOf(input.key),
-          value: bytesOf(input.value),
-          headers: input.headers ?? [],
-        },
-        transaction,
-      )
+      return add(toRecord(input, partition, end, leaderEpoch), transaction)
     },
     appendControl: (transaction) => add(undefined, transaction),
     deleteRecordsBefore(newLow) {
@@ -123,6 +112,18 @@ export function createSimPartition(partition: number): SimPartition {
       const entry = entries.find((candidate) => candidate.offset === offset)
       return entry !== undefined && entry.offset < lastStable() && isDelivered(entry) ? entry.record : undefined
     },
+  }
+}
+
+function toRecord(input: SimRecordInput, partition: number, offset: Offset, leaderEpoch: number): LogRecord {
+  return {
+    partition,
+    offset,
+    leaderEpoch,
+    timestampMs: input.timestampMs ?? FIRST_TIMESTAMP_MS + Number(offset) * 1_000,
+    key: bytesOf(input.key),
+    value: bytesOf(input.value),
+    headers: input.headers ?? [],
   }
 }
 

@@ -1,0 +1,8 @@
+// Reading order: contract-case (what a case is) -> projection-store-world, projection-store-cases -> committed-log-world,
+// committed-log-cases.
+export { caseTitle, contractCase, registerCases } from './contract-case.ts'
+export type { CaseRunner, ContractCase, ContractWorld, RegisteredCases } from './contract-case.ts'
+export type { ProjectionStoreWorld, StoreCapability, StoreDamage } from './projection-store-world.ts'
+export { projectionStoreCases } from './projection-store-cases.ts'
+export type { CommittedLogWorld, LogCapability, WorldRecord, WorldTransaction } from './committed-log-world.ts'
+export { committedLogCases } from './committed-log-cases.ts'
