@@ -21,7 +21,8 @@ afterAll(async () => {
 
 const from = (...offsets: number[]): readonly PartitionPosition[] =>
   offsets.map((offset, partition) => ({ partition, nextOffset: at(offset) }))
-const read = (topic: string, ...offsets: number[]) => log.openReader({ topic, positions: from(...offsets), deadlineMs: 10_000 })
+const read = (topic: string, ...offsets: number[]) =>
+  log.openReader({ topic, positions: from(...offsets), deadlineMs: 10_000 })
 const survey = (topic: string) => log.inspector.surveyIdentity(topic, { deadlineMs: 5000 })
 const provenIdentity = async (topic: string) => {
   const verdict = judgeSurvey(await survey(topic), undefined)
@@ -169,9 +170,10 @@ describe('opening', () => {
   it('[KAF-7] [KAF-13] an address where nobody listens is told within the deadline, and close is quick', async () => {
     const lost = createKafkaLog({ brokers: ['127.0.0.1:1'] })
     const before = performance.now()
-    await expect(
-      lost.openReader({ topic: 't', positions: from(0), deadlineMs: 1500 }),
-    ).rejects.toMatchObject({ code: 'TM_KAFKA_UNREACHABLE', details: { brokers: '127.0.0.1:1' } })
+    await expect(lost.openReader({ topic: 't', positions: from(0), deadlineMs: 1500 })).rejects.toMatchObject({
+      code: 'TM_KAFKA_UNREACHABLE',
+      details: { brokers: '127.0.0.1:1' },
+    })
     expect(performance.now() - before).toBeLessThan(2500)
     const verdict = judgeSurvey(await lost.inspector.surveyIdentity('t', { deadlineMs: 1500 }), undefined)
     expect(verdict).toMatchObject({ kind: 'unproven', reason: 'unreachable' })

@@ -2,6 +2,8 @@ import { createRequire } from 'node:module'
 import { randomUUID } from 'node:crypto'
 import type { Offset } from '@tidemark/core'
 import { offsetOf } from '@tidemark/core'
+import { judgeSurvey } from '@tidemark/log'
+import { createKafkaInspector } from '../src/index.ts'
 import type { LogReader, LogRecord, PartitionBatch, PollResult, ReadFailure } from '@tidemark/log'
 
 const require = createRequire(import.meta.url)
@@ -67,12 +69,26 @@ export const called = <T>(act: (done: Callback<T>) => void): Promise<T> =>
 
 export const sleep = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs))
 
+/** Waits until a condition of the cluster holds, at most 30 s. */
+export async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + 30_000
+  while (!(await condition())) {
+    if (performance.now() > until) throw new Error('the cluster did not get there in 30 s')
+    await sleep(50)
+  }
+}
+
 export const at = (value: number): Offset => offsetOf(value)
 
 /** Sets up topics and records on one cluster; `close` releases its clients. */
 export interface KafkaFixture {
   readonly brokers: readonly string[]
-  createTopic(partitions?: number, config?: Readonly<Record<string, string>>, name?: string, replicas?: number): Promise<string>
+  createTopic(
+    partitions?: number,
+    config?: Readonly<Record<string, string>>,
+    name?: string,
+    replicas?: number,
+  ): Promise<string>
   deleteTopic(topic: string): Promise<void>
   recreateTopic(topic: string, partitions?: number): Promise<void>
   addPartitions(topic: string, total: number): Promise<void>
@@ -81,7 +97,11 @@ export interface KafkaFixture {
   append(topic: string, partition: number, count: number, prefix?: string): Promise<void>
   /** Appends records in one transaction; `open` leaves it open and returns how to end it. */
   transaction(topic: string, partition: number, count: number, end: 'commit' | 'abort'): Promise<void>
-  openTransaction(topic: string, partition: number, count: number): Promise<{ commit(): Promise<void>; abort(): Promise<void> }>
+  openTransaction(
+    topic: string,
+    partition: number,
+    count: number,
+  ): Promise<{ commit(): Promise<void>; abort(): Promise<void> }>
   producer(): Promise<RawProducer>
   close(): Promise<void>
 }
@@ -89,6 +109,7 @@ export interface KafkaFixture {
 export async function openFixture(brokers: readonly string[]): Promise<KafkaFixture> {
   const servers = { 'bootstrap.servers': brokers.join(',') }
   const admin = rawClient.AdminClient.create({ ...servers })
+  const inspector = createKafkaInspector({ brokers })
   const producers: RawProducer[] = []
   const connectProducer = async (extra: object): Promise<RawProducer> => {
     const producer = new rawClient.Producer({ ...servers, ...extra })
@@ -110,16 +131,27 @@ export async function openFixture(brokers: readonly string[]): Promise<KafkaFixt
     producers.splice(producers.indexOf(producer), 1)
     await called((done) => producer.disconnect(done))
   }
-  const createTopic: KafkaFixture['createTopic'] = async (partitions = 1, config = {}, name = `t-${randomUUID()}`, replicas = 1) => {
+  const createTopic: KafkaFixture['createTopic'] = async (
+    partitions = 1,
+    config = {},
+    name = `t-${randomUUID()}`,
+    replicas = 1,
+  ) => {
     const spec = { topic: name, num_partitions: partitions, replication_factor: replicas, config }
     await called((done) => admin.createTopic(spec, 20_000, done))
-    // The controller has it; wait until a producer's broker shows its leaders too.
-    await sleep(200)
+    // The controller has it; a test begins when every broker shows it with leaders.
+    await waitFor(async () => {
+      const verdict = judgeSurvey(await inspector.surveyIdentity(name, { deadlineMs: 5000 }), undefined)
+      return verdict.kind === 'proven' && verdict.identity.partitionCount === partitions
+    })
     return name
   }
   const deleteTopic = async (topic: string): Promise<void> => {
     await called((done) => admin.deleteTopic(topic, 20_000, done))
-    await sleep(200)
+    await waitFor(async () => {
+      const verdict = judgeSurvey(await inspector.surveyIdentity(topic, { deadlineMs: 5000 }), undefined)
+      return verdict.kind === 'unproven' && verdict.reason === 'unknown-topic'
+    })
   }
   return {
     brokers,
@@ -131,7 +163,10 @@ export async function openFixture(brokers: readonly string[]): Promise<KafkaFixt
     },
     async addPartitions(topic, total) {
       await called((done) => admin.createPartitions(topic, total, 20_000, done))
-      await sleep(200)
+      await waitFor(async () => {
+        const verdict = judgeSurvey(await inspector.surveyIdentity(topic, { deadlineMs: 5000 }), undefined)
+        return verdict.kind === 'proven' && verdict.identity.partitionCount === total
+      })
     },
     async deleteRecordsBelow(topic, partition, offset) {
       const options = { timeout: 20_000, operation_timeout: 20_000 }
@@ -168,6 +203,7 @@ export async function openFixture(brokers: readonly string[]): Promise<KafkaFixt
     async close() {
       await Promise.all(producers.map((producer) => called((done) => producer.disconnect(done))))
       admin.disconnect()
+      await inspector.close()
     },
   }
 }

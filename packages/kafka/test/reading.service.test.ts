@@ -23,7 +23,8 @@ afterAll(async () => {
 
 const from = (...offsets: number[]): readonly PartitionPosition[] =>
   offsets.map((offset, partition) => ({ partition, nextOffset: at(offset) }))
-const read = (topic: string, ...offsets: number[]) => log.openReader({ topic, positions: from(...offsets), deadlineMs: 10_000 })
+const read = (topic: string, ...offsets: number[]) =>
+  log.openReader({ topic, positions: from(...offsets), deadlineMs: 10_000 })
 
 describe('committed reading', () => {
   it('[KAF-3] [KAF-5] [CK-25] [CK-27] [CK-29] skips aborted records, stops at an open transaction and ends past markers', async () => {
@@ -92,7 +93,9 @@ describe('committed reading', () => {
     ])
     const seen: number[][] = [[], []]
     for (let pulls = 0; pulls < 40 && seen[0]!.length + seen[1]!.length < 35; pulls += 1) {
-      const messages = await called<readonly { partition: number; offset: number }[]>((done) => consumer.consume(10, done))
+      const messages = await called<readonly { partition: number; offset: number }[]>((done) =>
+        consumer.consume(10, done),
+      )
       for (const { partition, offset } of messages) seen[partition]!.push(offset)
     }
     expect(seen[0]).toEqual(Array.from({ length: 15 }, (_, i) => i + 5))
@@ -173,7 +176,14 @@ describe('committed reading', () => {
     await called((done) => producer.flush(10_000, done))
     const reader = await read(topic, 0)
     const { records } = await readUntil(reader, ({ ends }) => ends.has(0))
-    expect(records[0]).toMatchObject({ offset: 0n, key: null, value: null, timestampMs: 1234, headers: [], leaderEpoch: 0 })
+    expect(records[0]).toMatchObject({
+      offset: 0n,
+      key: null,
+      value: null,
+      timestampMs: 1234,
+      headers: [],
+      leaderEpoch: 0,
+    })
     expect(records[1]).toMatchObject({ offset: 1n, timestampMs: 5678 })
     const text = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString())
     expect([text(records[1]!.key), text(records[1]!.value)]).toEqual(['k', 'v'])
