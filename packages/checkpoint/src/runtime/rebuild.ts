@@ -1,0 +1,114 @@
+import type { ProjectionStore } from '../projection-store.ts'
+import { checkpointErrors } from '../errors.ts'
+import { createProjection } from './projection.ts'
+import type { Projection, StartOutcome } from './projection.ts'
+import type { ProjectionOptions } from './projection-options.ts'
+
+/** A projection into a new namespace, and what becomes of the old one. */
+export interface RebuildOptions<Writer> {
+  /** The projection to build; its store has a namespace that was never used. */
+  readonly projection: ProjectionOptions<Writer>
+  /** The store of the namespace being left. Owned by the rebuild from here on: it is closed. */
+  readonly old: Pick<ProjectionStore<never>, 'namespace' | 'dataPrefix' | 'read' | 'claim' | 'close'>
+  /**
+   * `new-prefix`: the new data stands apart from the old. `shared`: both write the same keys, which is sound only with
+   * commuting writes, keeps whatever the old projection wrote, and takes the old namespace's fences first.
+   */
+  readonly data: { readonly kind: 'new-prefix' } | { readonly kind: 'shared'; readonly keepsOldData: true }
+}
+
+/** What came of a rebuild: a running projection, or why it may not be. */
+export type RebuildOutcome =
+  | {
+      readonly kind: 'started'
+      readonly projection: Projection
+      readonly start: StartOutcome & { readonly kind: 'started' }
+    }
+  | { readonly kind: 'refused'; readonly problems: readonly RebuildProblem[] }
+  | { readonly kind: 'start-refused'; readonly start: StartOutcome & { readonly kind: 'refused' } }
+
+/** One reason against a rebuild. Codes are stable. */
+export interface RebuildProblem {
+  readonly code:
+    'SAME_NAMESPACE' | 'NAMESPACE_NOT_EMPTY' | 'SAME_DATA_PREFIX' | 'OTHER_DATA_PREFIX' | 'WRITES_DO_NOT_COMMUTE'
+  readonly message: string
+}
+
+/**
+ * The one way on after a recreated topic, a changed partition count or a lost checkpoint: everything from offset 0, into
+ * a namespace of its own. No identity field is edited and no position is moved; the old checkpoints stay as they are.
+ *
+ * Refused unless every partition still starts at 0 (by the planner, as any first start). Promises: CKP-45.
+ * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when log or store cannot be asked.
+ */
+export async function rebuild<Writer>(options: RebuildOptions<Writer>): Promise<RebuildOutcome> {
+  const { projection: next, old, data } = options
+  try {
+    const problems = [...layoutProblems(options), ...(await emptinessProblems(next))]
+    if (problems.length > 0) {
+      await Promise.all([next.store.close(), next.log.close()])
+      return { kind: 'refused', problems }
+    }
+    const projection = createProjection(next)
+    const plan = await projection.explain()
+    if (plan.kind === 'refused') {
+      await projection.stop()
+      return { kind: 'start-refused', start: plan }
+    }
+    // Only once the new start is sure to be planned: a refused rebuild must not stop the old projection.
+    if (data.kind === 'shared') await claimOld(options)
+    const start = await projection.start()
+    return start.kind === 'started' ? { kind: 'started', projection, start } : { kind: 'start-refused', start }
+  } finally {
+    await old.close()
+  }
+}
+
+function layoutProblems<Writer>({ projection, old, data }: RebuildOptions<Writer>): readonly RebuildProblem[] {
+  const { store } = projection
+  const problems: RebuildProblem[] = []
+  if (store.namespace === old.namespace) {
+    problems.push({ code: 'SAME_NAMESPACE', message: `a rebuild needs a namespace other than ${old.namespace}` })
+  }
+  if (data.kind === 'new-prefix' && store.dataPrefix === old.dataPrefix) {
+    const message = `both write under the data prefix "${old.dataPrefix}"; give the new one its own, or say that the data is shared`
+    problems.push({ code: 'SAME_DATA_PREFIX', message })
+  }
+  if (data.kind === 'shared' && store.dataPrefix !== old.dataPrefix) {
+    const message = `the data cannot be shared between the prefixes "${old.dataPrefix}" and "${store.dataPrefix}"`
+    problems.push({ code: 'OTHER_DATA_PREFIX', message })
+  }
+  if (data.kind === 'shared' && !store.writesCommute) {
+    const message = `${store.name} offers writes that do not commute; use its commuting form to share data keys`
+    problems.push({ code: 'WRITES_DO_NOT_COMMUTE', message })
+  }
+  return problems
+}
+
+async function emptinessProblems<Writer>(options: ProjectionOptions<Writer>): Promise<readonly RebuildProblem[]> {
+  const stored = await reading(options.topic, 'reading the new namespace', () =>
+    options.store.read({ topic: options.topic, partitionCount: undefined }),
+  )
+  if (stored.meta === undefined && stored.checkpoints.size === 0 && stored.unreadable.length === 0) return []
+  return [{ code: 'NAMESPACE_NOT_EMPTY', message: `namespace ${options.store.namespace} holds a projection already` }]
+}
+
+/** Takes every fence of the old namespace, so that its writer stops at its next write at the latest. */
+async function claimOld<Writer>({ projection, old }: RebuildOptions<Writer>): Promise<void> {
+  const { topic } = projection
+  await reading(topic, 'claiming the old namespace', async () => {
+    const stored = await old.read({ topic, partitionCount: undefined })
+    const partitions = [...stored.checkpoints.keys(), ...stored.fences.keys()]
+    const partitionCount = Math.max(0, ...partitions) + 1
+    if (partitions.length > 0) await old.claim({ topic, partitionCount })
+  })
+}
+
+async function reading<T>(topic: string, step: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', { topic, step, reason }, { cause: error })
+  }
+}

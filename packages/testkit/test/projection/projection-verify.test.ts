@@ -1,0 +1,189 @@
+import { rebuild, verifyProjection } from '@tidemark/checkpoint'
+import type { IdempotentWriter, ProjectionOptions, VerifyReport } from '@tidemark/checkpoint'
+import {
+  createCommutingMemoryProjectionStore,
+  createMemoryDataReader,
+  createMemoryProjectionStore,
+} from '@tidemark/checkpoint/memory'
+import { describe, expect, it } from 'vitest'
+import { checkComplete, createProjectionWorld, dispatch, projectDispatch, topicName } from './projection-world.ts'
+import type { ProjectionWorld } from './projection-world.ts'
+
+const limits = { keysMax: 1_000, inspectMsMax: 1_000, stallMsMax: 5_000, differencesMax: 10 }
+
+async function projected(records: number): Promise<ProjectionWorld> {
+  const world = createProjectionWorld()
+  const topic = world.log.cluster.topic(topicName)
+  for (let n = 0; n < records; n += 1) topic.append(n % 2, dispatch(`u${n % 7}`, n))
+  topic.append(0, { value: 'damaged' })
+  const projection = world.projection()
+  await projection.start()
+  await projection.caughtUp()
+  await projection.stop()
+  return world
+}
+
+function verify(
+  world: ProjectionWorld,
+  extra: Partial<Parameters<typeof verifyProjection>[0]> = {},
+): Promise<VerifyReport> {
+  return verifyProjection({
+    topic: topicName,
+    log: world.log.openLog(),
+    store: store(world, 'p', ''),
+    project: projectDispatch,
+    data: createMemoryDataReader(world.server),
+    clock: world.log.clock,
+    limits,
+    ...extra,
+  })
+}
+
+function store(world: ProjectionWorld, namespace: string, dataPrefix: string) {
+  return createMemoryProjectionStore({
+    namespace,
+    dataPrefix,
+    server: world.server,
+    nonce: () => world.chooser.hex(32),
+  })
+}
+
+function options(
+  world: ProjectionWorld,
+  into: ProjectionOptions<IdempotentWriter>['store'],
+): ProjectionOptions<IdempotentWriter> {
+  return {
+    topic: topicName,
+    log: world.log.openLog(),
+    store: into,
+    project: projectDispatch,
+    readyTarget: 'hw',
+    undecodable: 'quarantine',
+    leaseMs: 1_000,
+    limits: { batchRecordsMax: 10, stallMsMax: 5_000 },
+    clock: world.log.clock,
+  }
+}
+
+describe('verifying a projection', () => {
+  it('[CKP-44] finds equal what the log says, counting undecodable records', async () => {
+    const world = await projected(50)
+    expect(await verify(world)).toEqual({
+      kind: 'equal',
+      recordsRead: 51,
+      undecodable: 1,
+      keysCompared: 7,
+      differenceCount: 0,
+      differences: [],
+    })
+  })
+
+  it('[CKP-44] finds a missing key, an older score and a member too many, against the log and against a canonical reader', async () => {
+    const world = await projected(50)
+    world.server.put('convs:u0', { kind: 'absent' })
+    world.server.put('convs:u1', {
+      kind: 'sorted-set',
+      scores: new Map([
+        ['c1', 1],
+        ['c8', 8],
+        ['c15', 3],
+      ]),
+    })
+    const report = await verify(world, { canonical: createMemoryDataReader(world.server) })
+    expect(report).toMatchObject({ kind: 'different', differenceCount: 2 })
+    expect(report.differences.map(({ key, against }) => `${key} ${against}`).sort()).toEqual([
+      'convs:u0 log',
+      'convs:u1 log',
+    ])
+    const canonical = {
+      readValues: async (keys: readonly string[]) => keys.map(() => ({ kind: 'string' as const, value: 'x' })),
+    }
+    expect(
+      (await verify(await projected(3), { canonical })).differences.every(({ against }) => against === 'canonical'),
+    ).toBe(true)
+  })
+
+  it('[CKP-44] cannot verify without the whole history, on another topic, or beyond its limits', async () => {
+    const code = { code: 'TM_CHECKPOINT_VERIFY_FAILED' }
+    await expect(verify(await projected(50), { limits: { ...limits, keysMax: 3 } })).rejects.toMatchObject(code)
+    const shortened = await projected(50)
+    shortened.log.cluster.topic(topicName).deleteRecordsBefore(0, 3)
+    await expect(verify(shortened)).rejects.toMatchObject(code)
+    const recreated = await projected(50)
+    recreated.log.cluster.recreateTopic(topicName)
+    await expect(verify(recreated)).rejects.toMatchObject(code)
+    const silent = await projected(50)
+    silent.log.reading.frozen = true
+    await expect(verify(silent)).rejects.toMatchObject(code)
+  })
+})
+
+describe('rebuilding into a new namespace', () => {
+  it('[CK-18] [CKP-45] goes on after partitions were added, leaving the old checkpoints as they are', async () => {
+    const world = await projected(20)
+    world.log.cluster.topic(topicName).grow(3)
+    const before = world.server.snapshot()
+    const outcome = await rebuild({
+      projection: options(world, store(world, 'p2', 'v2:')),
+      old: store(world, 'p', ''),
+      data: { kind: 'new-prefix' },
+    })
+    expect(outcome.kind).toBe('started')
+    if (outcome.kind !== 'started') return
+    expect((await outcome.projection.caughtUp()).kind).toBe('ready')
+    await outcome.projection.stop()
+    for (const [key, value] of before) expect(world.server.snapshot().get(key)).toEqual(value)
+    expect(world.server.snapshot().get('v2:convs:u3')).toEqual(before.get('convs:u3'))
+  })
+
+  it('[CKP-45] sharing data keys takes the old fences, and only with commuting writes', async () => {
+    const world = await projected(20)
+    const old = world.projection({ leaseMs: 600_000 })
+    await old.start()
+    await old.caughtUp()
+    const refused = await rebuild({
+      projection: options(world, store(world, 'p2', '')),
+      old: store(world, 'p', ''),
+      data: { kind: 'shared', keepsOldData: true },
+    })
+    expect(refused.kind === 'refused' && refused.problems.map((p) => p.code)).toEqual(['WRITES_DO_NOT_COMMUTE'])
+    expect(old.status().ready).toBe(true)
+
+    const commuting = createCommutingMemoryProjectionStore({
+      namespace: 'p2',
+      server: world.server,
+      nonce: () => world.chooser.hex(32),
+    })
+    const outcome = await rebuild({
+      projection: {
+        ...options(world, store(world, 'unused', '')),
+        store: commuting,
+        project: projectDispatch as never,
+      },
+      old: store(world, 'p', ''),
+      data: { kind: 'shared', keepsOldData: true },
+    })
+    expect(outcome.kind).toBe('started')
+    world.log.cluster.topic(topicName).append(0, dispatch('ann', 99))
+    expect(await old.ended()).toMatchObject({ kind: 'dirty', reason: { code: 'FENCED' } })
+    await old.stop()
+    if (outcome.kind === 'started') await outcome.projection.stop()
+    checkComplete(world)
+  })
+
+  it('[CKP-45] refuses a used namespace, the same namespace, one data prefix for both, and an incomplete history', async () => {
+    const world = await projected(20)
+    const problems = async (namespace: string, dataPrefix: string): Promise<readonly string[]> => {
+      const outcome = await rebuild({
+        projection: options(world, store(world, namespace, dataPrefix)),
+        old: store(world, 'p', ''),
+        data: { kind: 'new-prefix' },
+      })
+      return outcome.kind === 'refused' ? outcome.problems.map((problem) => problem.code) : [outcome.kind]
+    }
+    expect(await problems('p', 'v2:')).toEqual(['SAME_NAMESPACE', 'NAMESPACE_NOT_EMPTY'])
+    expect(await problems('p2', '')).toEqual(['SAME_DATA_PREFIX'])
+    world.log.cluster.topic(topicName).deleteRecordsBefore(0, 2)
+    expect(await problems('p2', 'v2:')).toEqual(['start-refused'])
+  })
+})
