@@ -1,3 +1,5 @@
+import { UsageError } from '../plan/usage-error.mjs'
+
 /** Seconds for a person. */
 export function seconds(durationMs) {
   return durationMs < 9_950 ? `${(durationMs / 1000).toFixed(1)} s` : `${Math.round(durationMs / 1000)} s`
@@ -31,6 +33,8 @@ export async function runMain(main) {
   } catch (error) {
     if (error instanceof StepError) {
       process.stderr.write(`\n${error.message}\n${error.remedy === undefined ? '' : `what helps: ${error.remedy}\n`}`)
+    } else if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n`)
     } else {
       process.stderr.write(`\n${error?.stack ?? error}\n`)
     }

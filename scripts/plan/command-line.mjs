@@ -1,7 +1,9 @@
+import { UsageError } from './usage-error.mjs'
+
 /**
  * Splits arguments into words and flags; `--name` is true, `--name=value` is the value.
  *
- * Throws: Error that lists the known flags when one is unknown, so that a typing error never runs something else.
+ * Throws: UsageError that lists the known flags when one is unknown, so that a typing error never runs something else.
  */
 export function parseCommandLine(args, knownFlags) {
   const flags = {}
@@ -13,7 +15,9 @@ export function parseCommandLine(args, knownFlags) {
     }
     const [name, value] = arg.slice(2).split(/=(.*)/s)
     if (!knownFlags.includes(name)) {
-      throw new Error(`unknown flag --${name}; known: ${knownFlags.map((flag) => `--${flag}`).join(' ') || 'none'}`)
+      throw new UsageError(
+        `unknown flag --${name}; known: ${knownFlags.map((flag) => `--${flag}`).join(' ') || 'none'}`,
+      )
     }
     flags[name] = value ?? true
   }

@@ -1,3 +1,5 @@
+import { UsageError } from './usage-error.mjs'
+
 /** The ids in a test's title: every word of every `[…]` in it. */
 export function idsInTitle(title) {
   return [...title.matchAll(/\[([^\]]+)\]/g)].flatMap(([, inside]) => inside.split(/[\s,]+/)).filter((id) => id !== '')
@@ -11,14 +13,14 @@ export function idsInSource(text) {
 /**
  * The gates a person means: all without a prefix; the one of exactly that name; else every one that begins so.
  *
- * Throws: Error when nothing matches, so that a typing error is not a green run.
+ * Throws: UsageError when nothing matches, so that a typing error is not a green run.
  */
 export function chooseGates(gates, prefix) {
   if (prefix === undefined) return gates
   const exact = gates.filter(({ id }) => id === prefix)
   const chosen = exact.length > 0 ? exact : gates.filter(({ id }) => id.startsWith(prefix))
   if (chosen.length === 0)
-    throw new Error(`no gate begins with ${prefix}; known: ${gates.map(({ id }) => id).join(' ')}`)
+    throw new UsageError(`no gate begins with ${prefix}; known: ${gates.map(({ id }) => id).join(' ')}`)
   return chosen
 }
 

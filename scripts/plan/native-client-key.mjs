@@ -1,3 +1,5 @@
+import { UsageError } from './usage-error.mjs'
+
 /**
  * The folder name under which a built native client is kept: every part that makes a binary unusable elsewhere.
  *
@@ -10,7 +12,7 @@ export function nativeClientKey({ clientVersion, platform, arch, nodeAbi, libc }
 /** What to try, in order, to make the client load. `prebuilt` is TIDEMARK_NATIVE_PREBUILT: auto, never or only. */
 export function nativeClientSteps({ loads, cached, prebuilt = 'auto' }) {
   if (!['auto', 'never', 'only'].includes(prebuilt)) {
-    throw new Error(`TIDEMARK_NATIVE_PREBUILT is ${JSON.stringify(prebuilt)}; it must be auto, never or only`)
+    throw new UsageError(`TIDEMARK_NATIVE_PREBUILT is ${JSON.stringify(prebuilt)}; it must be auto, never or only`)
   }
   if (loads) return []
   return [

@@ -1,3 +1,5 @@
+import { UsageError } from './usage-error.mjs'
+
 /** What compiling the native Kafka client takes on Debian. */
 const compilePackages = [
   'python3',
@@ -46,11 +48,11 @@ export function installLine(packages) {
  * What to do about missing packages: `nothing`, `install`, `tell` (print the line and stop) or `go-without`.
  *
  * Order: never asks for more rights than it has; `sudo` is never used. `mode` is TIDEMARK_SYSTEM_PACKAGES.
- * Throws: Error on an unknown mode.
+ * Throws: UsageError on an unknown mode.
  */
 export function packageDecision({ missing, mode = 'auto', isRoot, hasApt }) {
   if (!['auto', 'print', 'never'].includes(mode)) {
-    throw new Error(`TIDEMARK_SYSTEM_PACKAGES is ${JSON.stringify(mode)}; it must be auto, print or never`)
+    throw new UsageError(`TIDEMARK_SYSTEM_PACKAGES is ${JSON.stringify(mode)}; it must be auto, print or never`)
   }
   if (missing.length === 0) return { kind: 'nothing' }
   if (mode === 'never') return { kind: 'go-without' }

@@ -1,3 +1,5 @@
+import { UsageError } from './usage-error.mjs'
+
 const minute = 60_000
 
 /** The stages of `npm test`, in order: cheap and telling ones first. `vitest` names a project of vitest.workspace.ts. */
@@ -22,14 +24,14 @@ export const sizes = ['ci', 'full']
  * Which stages run.
  *
  * Shape: options = { offline, size, only: string | undefined }; `offline` leaves out what needs services, by name.
- * Throws: Error on an unknown size or stage, so that a typing error never passes as a run of nothing.
+ * Throws: UsageError on an unknown size or stage, so that a typing error never passes as a run of nothing.
  */
 export function planStages({ offline, size, only }) {
-  if (!sizes.includes(size)) throw new Error(`--size=${size}: it must be ${sizes.join(' or ')}`)
+  if (!sizes.includes(size)) throw new UsageError(`--size=${size}: it must be ${sizes.join(' or ')}`)
   const chosen = only === undefined ? undefined : only.split(',')
   const known = allStages.map(({ name }) => name)
   const unknown = chosen?.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new Error(`--only=${unknown}: the stages are ${known.join(', ')}`)
+  if (unknown !== undefined) throw new UsageError(`--only=${unknown}: the stages are ${known.join(', ')}`)
   const factor = size === 'full' ? 6 : 1
   return allStages
     .filter((stage) => chosen === undefined || chosen.includes(stage.name))

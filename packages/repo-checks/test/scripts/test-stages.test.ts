@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { loadScript } from './load-script.ts'
+
+const { kindOfTestFile, planStages } = await loadScript<{
+  kindOfTestFile(file: string): string | undefined
+  planStages(options: { offline: boolean; size: string; only?: string }): { name: string; timeoutMs: number }[]
+}>('plan/test-stages')
+const { parseCommandLine } = await loadScript<{
+  parseCommandLine(args: string[], known: string[]): { flags: Record<string, unknown>; words: string[] }
+}>('plan/command-line')
+
+const names = (options: { offline: boolean; size: string; only?: string }): string[] =>
+  planStages(options).map(({ name }) => name)
+
+describe('planStages', () => {
+  it('runs everything, cheap and telling stages first', () => {
+    expect(names({ offline: false, size: 'ci' })).toEqual([
+      'format',
+      'lint',
+      'types',
+      'unit',
+      'property',
+      'build',
+      'sim',
+      'service',
+      'example',
+    ])
+  })
+
+  it('leaves out the service stage only when told to be offline', () => {
+    expect(names({ offline: true, size: 'ci' })).not.toContain('service')
+    expect(names({ offline: true, size: 'ci', only: 'unit,sim' })).toEqual(['unit', 'sim'])
+  })
+
+  it('gives the full size more time', () => {
+    const [ci] = planStages({ offline: false, size: 'ci', only: 'sim' })
+    const [full] = planStages({ offline: false, size: 'full', only: 'sim' })
+    expect(full!.timeoutMs).toBeGreaterThan(ci!.timeoutMs)
+  })
+
+  it('refuses a size or a stage it does not know', () => {
+    expect(() => planStages({ offline: false, size: 'big' })).toThrow(/ci or full/)
+    expect(() => planStages({ offline: false, size: 'ci', only: 'units' })).toThrow(/the stages are/)
+  })
+})
+
+describe('kindOfTestFile', () => {
+  it.each([
+    ['a.test.ts', 'unit'],
+    ['a.property.test.ts', 'property'],
+    ['deep/a.sim.test.ts', 'sim'],
+    ['a.service.test.ts', 'service'],
+    ['a.ts', undefined],
+    ['a.test.ts.snap', undefined],
+  ])('%s => %s', (file, kind) => {
+    expect(kindOfTestFile(file)).toBe(kind)
+  })
+})
+
+describe('parseCommandLine', () => {
+  it('splits words, flags and values', () => {
+    expect(parseCommandLine(['A5', '--full', '--size=ci'], ['full', 'size'])).toEqual({
+      flags: { full: true, size: 'ci' },
+      words: ['A5'],
+    })
+  })
+
+  it('refuses an unknown flag, so that a typing error never runs something else', () => {
+    expect(() => parseCommandLine(['--offlin'], ['offline'])).toThrow(/unknown flag --offlin; known: --offline/)
+  })
+})
