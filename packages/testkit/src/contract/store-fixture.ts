@@ -168,3 +168,8 @@ export async function assertNotAdvanced(outcome: Promise<AdvanceOutcome>): Promi
 function plain(fields: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
   return fields === undefined ? undefined : { ...fields }
 }
+
+/** The partitions of a map, in order. */
+export function partitionsOf(map: ReadonlyMap<number, unknown>): readonly number[] {
+  return [...map.keys()].sort((a, b) => a - b)
+}

@@ -64,23 +64,12 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
     setWall(wallMs) {
       wallOffsetMs = wallMs - nowMs
     },
-    sleep: (durationMs: number, signal?: CancelSignal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted === true) return resolve()
-        const sleeper: Sleeper = { dueMs: nowMs + Math.max(0, durationMs), wake: () => finish() }
-        const abort = (): void => {
-          const index = sleepers.indexOf(sleeper)
-          if (index >= 0) sleepers.splice(index, 1)
-          resolve()
-        }
-        const finish = (): void => {
-          signal?.removeEventListener('abort', abort)
-          resolve()
-        }
-        signal?.addEventListener('abort', abort, { once: true })
-        insertInOrder(sleepers, sleeper)
-        scheduleTurn()
-      }),
+    async sleep(durationMs, signal) {
+      if (signal?.aborted === true) return
+      const slept = sleepUntil(sleepers, nowMs + Math.max(0, durationMs), signal)
+      scheduleTurn()
+      await slept
+    },
     async advance(durationMs) {
       const untilMs = nowMs + durationMs
       // What is already runnable may still register sleepers that fall into this stretch.
@@ -102,6 +91,23 @@ export function createManualClock(options: ManualClockOptions = {}): ManualClock
       }
     },
   }
+}
+
+function sleepUntil(sleepers: Sleeper[], dueMs: number, signal: CancelSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const abort = (): void => {
+      const index = sleepers.indexOf(sleeper)
+      if (index >= 0) sleepers.splice(index, 1)
+      resolve()
+    }
+    const wake = (): void => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }
+    const sleeper: Sleeper = { dueMs, wake }
+    signal?.addEventListener('abort', abort, { once: true })
+    insertInOrder(sleepers, sleeper)
+  })
 }
 
 function insertInOrder(sleepers: Sleeper[], sleeper: Sleeper): void {

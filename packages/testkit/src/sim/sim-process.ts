@@ -46,62 +46,17 @@ export interface SimProcess {
 
 /** A process that dies or loses a reply at a planned call; without a plan it lives. */
 export function createSimProcess(fault?: PlannedFault): SimProcess {
-  let calls = 0
-  let lastCall = 'none'
-  let dead = false
-  let faultedCall: string | undefined
-  let announce: (fault: PlannedFault) => void = () => undefined
-  const death = new Promise<PlannedFault>((resolve) => {
-    announce = resolve
-  })
-  const die = (by: PlannedFault): void => {
-    dead = true
-    announce(by)
-  }
-  const call = async <T>(label: string, work: () => Promise<T>): Promise<T> => {
-    if (dead) return never()
-    calls += 1
-    lastCall = label
-    const kind = fault !== undefined && fault.call === calls ? fault.kind : undefined
-    if (kind === undefined) return outcomeIfAlive(() => dead, work)
-    faultedCall = label
-    if (kind === 'crash-before') {
-      die(fault!)
-      return never()
-    }
-    if (kind === 'reply-lost-before') {
-      throw simErrors.create('TM_SIM_REPLY_LOST', { call: label, applied: false })
-    }
-    await work().catch(() => undefined)
-    if (dead) return never()
-    if (kind === 'reply-lost-after') throw simErrors.create('TM_SIM_REPLY_LOST', { call: label, applied: true })
-    die(fault!)
-    return never()
-  }
+  const life = createLife(fault)
   const guard = <P extends object>(label: string, port: P, methods: readonly (keyof P & string)[]): P =>
-    new Proxy(port, {
-      get(target, property) {
-        // Read from the target itself, so that getters and private state see the port and not the guard.
-        const value: unknown = Reflect.get(target, property, target)
-        if (typeof value !== 'function') return value
-        const member = value as (...args: unknown[]) => unknown
-        if (!(methods as readonly (string | symbol)[]).includes(property)) return member.bind(target)
-        return (...args: unknown[]) =>
-          call(`${label}.${String(property)}`, async () => await (member.apply(target, args) as Promise<unknown>))
-      },
-    })
+    guardPort(life, label, port, methods)
   const guardReader = (reader: LogReader): LogReader => guard('reader', reader, ['poll', 'describeTopic', 'close'])
   return {
     guard,
     guardLog(log) {
       const outer = guard('log', log, ['openReader', 'readBack', 'close'])
-      const inspector = guard<TopicInspector>('inspector', log.inspector, [
-        'surveyIdentity',
-        'readBounds',
-        'readSettings',
-      ])
+      const methods = ['surveyIdentity', 'readBounds', 'readSettings'] as const
       return {
-        inspector,
+        inspector: guard<TopicInspector>('inspector', log.inspector, methods),
         openReader: async (request) => guardReader(await outer.openReader(request)),
         readBack: (request) => outer.readBack(request),
         close: () => outer.close(),
@@ -111,28 +66,93 @@ export function createSimProcess(fault?: PlannedFault): SimProcess {
       monotonicMs: () => clock.monotonicMs(),
       wallMs: () => clock.wallMs(),
       sleep: (durationMs: number, signal?: CancelSignal) =>
-        dead
-          ? never()
-          : outcomeIfAlive(
-              () => dead,
-              () => clock.sleep(durationMs, signal),
-            ),
+        life.dead ? never() : outcomeIfAlive(life, () => clock.sleep(durationMs, signal)),
     }),
     get calls() {
-      return calls
+      return life.calls
     },
     get lastCall() {
-      return lastCall
+      return life.lastCall
     },
     get dead() {
-      return dead
+      return life.dead
     },
-    death,
+    death: life.death,
     get faultedCall() {
-      return faultedCall
+      return life.faultedCall
     },
-    kill: () => die({ call: calls, kind: 'crash-after' }),
+    kill: () => life.die({ call: life.calls, kind: 'crash-after' }),
   }
+}
+
+interface Life {
+  readonly calls: number
+  readonly lastCall: string
+  readonly dead: boolean
+  readonly faultedCall: string | undefined
+  readonly death: Promise<PlannedFault>
+  die(by: PlannedFault): void
+  call<T>(label: string, work: () => Promise<T>): Promise<T>
+}
+
+function createLife(fault: PlannedFault | undefined): Life {
+  let announce: (fault: PlannedFault) => void = () => undefined
+  const death = new Promise<PlannedFault>((resolve) => {
+    announce = resolve
+  })
+  const life = {
+    calls: 0,
+    lastCall: 'none',
+    dead: false,
+    faultedCall: undefined as string | undefined,
+    death,
+    die(by: PlannedFault): void {
+      life.dead = true
+      announce(by)
+    },
+    async call<T>(label: string, work: () => Promise<T>): Promise<T> {
+      if (life.dead) return never()
+      life.calls += 1
+      life.lastCall = label
+      if (fault?.call !== life.calls) return outcomeIfAlive(life, work)
+      life.faultedCall = label
+      return suffer(life, fault, label, work)
+    },
+  }
+  return life
+}
+
+/** What the caller of a faulted call gets: nothing any more, or an error that does not say what became of the call. */
+async function suffer<T>(life: Life, fault: PlannedFault, label: string, work: () => Promise<T>): Promise<T> {
+  switch (fault.kind) {
+    case 'crash-before':
+      life.die(fault)
+      return never()
+    case 'reply-lost-before':
+      throw simErrors.create('TM_SIM_REPLY_LOST', { call: label, applied: false })
+    case 'crash-after':
+      await work().catch(() => undefined)
+      if (!life.dead) life.die(fault)
+      return never()
+    case 'reply-lost-after':
+      await work().catch(() => undefined)
+      if (life.dead) return never()
+      throw simErrors.create('TM_SIM_REPLY_LOST', { call: label, applied: true })
+  }
+}
+
+function guardPort<P extends object>(life: Life, label: string, port: P, methods: readonly (keyof P & string)[]): P {
+  return new Proxy(port, {
+    get(target, property) {
+      // Read from the target itself, so that getters and private state see the port and not the guard.
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof value !== 'function') return value
+      const member = value as (...args: unknown[]) => unknown
+      if (!(methods as readonly (string | symbol)[]).includes(property)) return member.bind(target)
+      return (...args: unknown[]) =>
+        life.call(`${label}.${String(property)}`, async () => await (member.apply(target, args) as Promise<unknown>))
+    },
+  })
 }
 
 function never<T>(): Promise<T> {
@@ -140,12 +160,12 @@ function never<T>(): Promise<T> {
 }
 
 /** The outcome of work, unless the process has died meanwhile: then nobody is left to hear it. */
-async function outcomeIfAlive<T>(isDead: () => boolean, work: () => Promise<T>): Promise<T> {
+async function outcomeIfAlive<T>(life: { readonly dead: boolean }, work: () => Promise<T>): Promise<T> {
   try {
     const value = await work()
-    return isDead() ? await never<T>() : value
+    return life.dead ? await never<T>() : value
   } catch (error) {
-    if (isDead()) return never<T>()
+    if (life.dead) return never<T>()
     throw error
   }
 }

@@ -71,12 +71,16 @@ function damageOf(server: MemoryServer, dataPrefix: string): StoreDamage {
 function plain(value: ProjectedValue): unknown {
   switch (value.kind) {
     case 'hash':
-      return [value.kind, [...value.fields].sort()]
+      return [value.kind, sorted(value.fields)]
     case 'set':
       return [value.kind, [...value.members].sort()]
     case 'sorted-set':
-      return [value.kind, [...value.scores].sort()]
+      return [value.kind, sorted(value.scores)]
     default:
       return value
   }
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 }
