@@ -69,6 +69,8 @@ export interface GuardedConsumerRequest {
   readonly partitionCount: number
   readonly deadlineMs: number
   readonly signal?: CancelSignal
+  /** Takes the release of a client that could not be opened, so that a close can wait for it. */
+  readonly onRelease: (release: Promise<void>) => void
 }
 
 /** How long releasing a client may take before its caller stops waiting. */
@@ -100,7 +102,7 @@ export async function openGuardedConsumer(request: GuardedConsumerRequest): Prom
     await connect(raw, consumer, request)
   } catch (error) {
     // Released behind the caller's back: a blocked connect must not hold up the error beyond the deadline.
-    void consumer.close()
+    request.onRelease(consumer.close())
     throw error
   }
   return consumer

@@ -27,8 +27,12 @@ export interface KafkaInspector extends TopicInspector {
 export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInspector {
   const connection = checkConnection(options)
   requireInspectorClient()
-  // Loading takes longer than a survey; begun here, the first survey's deadline is spent on brokers.
-  loadInspectorClient().catch(() => undefined)
+  // Loading the client's code takes longer than a survey. It is begun here and waited for outside the deadlines, which
+  // are for brokers; whether it failed is told by the first exchange.
+  const loaded = loadInspectorClient().then(
+    () => undefined,
+    () => undefined,
+  )
   const connections = newBrokerConnections(connection)
   let members: ReadonlyMap<number, BrokerAddress> = new Map()
 
@@ -48,10 +52,12 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
 
   return {
     async surveyIdentity(topic: string, inspect: InspectOptions): Promise<IdentitySurvey> {
+      await loaded
       return (await survey(topic, inspect)).survey
     },
 
     async readBounds(topic: string, partitionCount: number, inspect: InspectOptions): Promise<BoundsReading> {
+      await loaded
       const metadata: FreshMetadata = async (deadlineMs) => {
         const result = await survey(topic, { ...inspect, deadlineMs })
         for (const { brokerId, statement } of result.survey.answers) {
@@ -64,6 +70,7 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
     },
 
     async readSettings(topic: string, inspect: InspectOptions): Promise<TopicSettingsReading> {
+      await loaded
       const until = systemClock.monotonicMs() + inspect.deadlineMs
       const remainingMs = (): number => Math.max(0, until - systemClock.monotonicMs())
       if (members.size === 0) await survey(topic, inspect)
@@ -78,7 +85,10 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
       return last
     },
 
-    close: () => connections.close(),
+    async close() {
+      await connections.close()
+      await loaded
+    },
   }
 }
 

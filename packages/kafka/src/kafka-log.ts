@@ -30,25 +30,25 @@ export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
   loadConfluentClient()
   const inspector = createKafkaInspector(options)
   const readers = new Set<LogReader>()
-  const opening = new Set<Promise<unknown>>()
+  const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
   const open = async (request: ReaderRequest, extraTuning: ClientTuning): Promise<LogReader> => {
     if (closing !== undefined) throw kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'openReader' })
-    const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...tuning }, request)
+    const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...tuning }, request, counted)
     const reader = newKafkaReader(consumer, request.topic, request.positions, () => readers.delete(reader))
     readers.add(reader)
     return reader
   }
 
-  /** Counts a running opening, so that a close waits for what it would otherwise leave behind. */
-  const counted = <T>(work: Promise<T>): Promise<T> => {
+  /** Counts work under way, so that a close waits for what it would otherwise leave behind. */
+  function counted<T>(work: Promise<T>): Promise<T> {
     const settled = work.then(
       () => undefined,
       () => undefined,
     )
-    opening.add(settled)
-    void settled.then(() => opening.delete(settled))
+    underWay.add(settled)
+    void settled.then(() => underWay.delete(settled))
     return work
   }
 
@@ -63,7 +63,8 @@ export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
     },
     close: () =>
       (closing ??= (async () => {
-        await Promise.all([...opening])
+        // A failing opening adds the release of its client while it is waited for.
+        while (underWay.size > 0) await Promise.all(underWay)
         await Promise.all([...readers].map((reader) => reader.close()))
         await inspector.close()
       })()),

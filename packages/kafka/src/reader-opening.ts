@@ -20,6 +20,7 @@ export async function openAssignedConsumer(
   connection: CheckedConnection,
   tuning: ClientTuning,
   request: ReaderRequest,
+  onRelease: (release: Promise<void>) => void,
 ): Promise<GuardedConsumer> {
   const { topic, positions, deadlineMs, signal } = request
   const assignment = checkPositions(topic, positions)
@@ -34,6 +35,7 @@ export async function openAssignedConsumer(
     topic,
     partitionCount: positions.length,
     deadlineMs,
+    onRelease,
     ...(signal === undefined ? {} : { signal }),
   })
   try {
@@ -44,7 +46,7 @@ export async function openAssignedConsumer(
     consumer.assign(assignment)
     return consumer
   } catch (error) {
-    void consumer.close()
+    onRelease(consumer.close())
     throw error
   }
 }
