@@ -1,0 +1,40 @@
+// The service: projects dispatch records into sessions and serves them while it is proven that they are complete.
+import { messageOf } from '@tidemark/core'
+import { openSessionBackend } from './backend/session-backend.ts'
+import type { SessionBackend } from './backend/session-backend.ts'
+import { exitCodes, isWrongSetting } from './service/exit-codes.ts'
+import type { ExitCode } from './service/exit-codes.ts'
+import { runProjector } from './service/run-projector.ts'
+import { createServiceLogger, describeSettings } from './service/service-logger.ts'
+import { settingsOrExit } from './settings/settings-or-exit.ts'
+import { readProjectorSettings } from './settings/projector-settings.ts'
+import type { ProjectorSettings } from './settings/projector-settings.ts'
+
+const settings = settingsOrExit(readProjectorSettings(process.argv.slice(2), process.env))
+process.exit(await main(settings))
+
+async function main(settings: ProjectorSettings): Promise<ExitCode> {
+  const logger = createServiceLogger(settings)
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      logger.info({ signal }, 'draining')
+      stop.abort()
+    })
+  }
+  let backend: SessionBackend
+  try {
+    backend = await openSessionBackend(settings)
+  } catch (error) {
+    process.stderr.write(`cannot be opened: ${messageOf(error)}\n`)
+    return isWrongSetting(error) ? exitCodes.wrongSettings : exitCodes.unavailable
+  }
+  logger.info({ settings: describeSettings(settings) }, 'starting')
+  try {
+    return await runProjector({ settings, backend, logger, stop: stop.signal })
+  } catch (error) {
+    logger.fatal({ error: messageOf(error) }, 'the projector failed')
+    process.stderr.write(`failed: ${messageOf(error)}\n`)
+    return exitCodes.failed
+  }
+}

@@ -1,0 +1,142 @@
+import { messageOf, withDeadline, systemClock } from '@tidemark/core'
+import { renderRefusals } from '@tidemark/checkpoint'
+import type { Projection, StartOutcome, StartPlan } from '@tidemark/checkpoint'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { SessionBackend } from '../backend/session-backend.ts'
+import { createSessionProjection } from '../session-projection.ts'
+import type { ProjectorSettings } from '../settings/projector-settings.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { ExitCode } from './exit-codes.ts'
+import { catchUpProgress, progressLine } from './progress-lines.ts'
+import { createSessionMetrics } from './session-metrics.ts'
+import { createSessionServer } from './session-server.ts'
+
+/** What a projector runs with. */
+export interface ProjectorParts {
+  readonly settings: ProjectorSettings
+  readonly backend: SessionBackend
+  readonly logger: Logger
+  /** Aborted by SIGTERM or SIGINT. */
+  readonly stop: AbortSignal
+}
+
+/** Runs the service until it is told to stop, is refused or goes dirty. Answers with the exit code. */
+export async function runProjector(parts: ProjectorParts): Promise<ExitCode> {
+  const { settings, backend, logger } = parts
+  const projection = newProjection(parts)
+  const server = createSessionServer({
+    status: () => projection.status(),
+    data: backend.data,
+    metrics: createSessionMetrics(() => projection.status()),
+    onReadFailure: (error) => logger.error({ error: messageOf(error) }, 'a session could not be read'),
+  })
+  try {
+    // Listening comes first: a probe must be able to see "starting", and a taken port must not cost a claimed fence.
+    if (!(await listen(server, parts))) return exitCodes.unavailable
+    const outcome = await start(projection, parts)
+    if (outcome === undefined) return parts.stop.aborted ? exitCodes.ok : exitCodes.unavailable
+    if (outcome.kind === 'refused') {
+      logger.error({ refusals: outcome.refusals }, 'start refused')
+      process.stderr.write(`${renderRefusals(outcome.refusals)}\n`)
+      return exitCodes.refused
+    }
+    return await serve(parts, projection, outcome.plan)
+  } finally {
+    await projection.stop()
+    await server.close()
+    await backend.close()
+    logger.info('stopped')
+  }
+}
+
+function newProjection({ settings, backend, logger, stop }: ProjectorParts): Projection {
+  const { topic, readyTarget, undecodable, leaseMs, batchRecordsMax, stallMsMax, ioDeadlineMs } = settings
+  const projection = createSessionProjection({
+    topic,
+    log: backend.log,
+    store: backend.store,
+    readyTarget,
+    undecodable,
+    leaseMs,
+    limits: { batchRecordsMax, stallMsMax, inspectMsMax: ioDeadlineMs },
+    observer: {
+      onState: (state, reason) => {
+        if (reason === undefined) logger.info({ state }, `state: ${state}`)
+        else logger.error({ state, reason }, `state: ${state}, ${reason.code}: ${reason.message}`)
+      },
+      onStep: (step) => logger.debug({ ...step, nextOffset: String(step.nextOffset) }, 'step'),
+      onQuarantine: ({ partition, offset, reason }) =>
+        logger.warn({ partition, offset: String(offset), reason }, 'record set aside'),
+      onConflict: (partition, kind) => logger.warn({ partition, kind }, 'a step lost a race'),
+    },
+  })
+  stop.addEventListener('abort', () => void projection.stop(), { once: true })
+  return projection
+}
+
+async function listen(server: FastifyInstance, { settings, logger }: ProjectorParts): Promise<boolean> {
+  try {
+    const url = await server.listen({ host: settings.host, port: settings.port })
+    logger.info({ url }, `listening on ${url}`)
+    return true
+  } catch (error) {
+    logger.fatal({ error: messageOf(error) }, `cannot listen on ${settings.host}:${settings.port}`)
+    return false
+  }
+}
+
+/** Starts within the deadline; a failure is logged, and is no outcome. */
+async function start(
+  projection: Projection,
+  { settings, logger, stop }: ProjectorParts,
+): Promise<StartOutcome | undefined> {
+  try {
+    return await withDeadline(systemClock, 'the start', settings.startDeadlineMs, projection.start())
+  } catch (error) {
+    // A start that was told to stop fails too, and that is no news.
+    if (stop.aborted) return undefined
+    logger.fatal({ error: error instanceof Error && 'toJSON' in error ? error : messageOf(error) }, messageOf(error))
+    process.stderr.write(`start failed: ${messageOf(error)}\n`)
+    return undefined
+  }
+}
+
+async function serve(parts: ProjectorParts, projection: Projection, plan: StartPlan): Promise<ExitCode> {
+  const { settings, logger, stop } = parts
+  for (const note of plan.notes) logger.warn({ note }, note.message)
+  const over = new AbortController()
+  const progress = reportProgress(projection, plan, logger, over.signal)
+  const ended = await projection.ended()
+  over.abort()
+  await progress
+  if (ended.kind === 'stopped') return exitCodes.ok
+  const { code, message, remedy, docsPath } = ended.reason
+  process.stderr.write(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${docsPath}\n`)
+  // Probes and clients get to see the reason before the process goes away; SIGTERM ends the wait.
+  logger.error({ graceMs: settings.dirtyGraceMs }, 'serving 503 until the grace is over')
+  await systemClock.sleep(settings.dirtyGraceMs, stop)
+  return exitCodes.dirty
+}
+
+async function reportProgress(
+  projection: Projection,
+  plan: StartPlan,
+  logger: Logger,
+  over: AbortSignal,
+): Promise<void> {
+  const starts = new Map(plan.partitions.map(({ partition, nextOffset }) => [partition, nextOffset as bigint]))
+  const say = (): void => {
+    const progress = catchUpProgress(starts, projection.status())
+    const { done, total } = progress
+    logger.info({ done: String(done), total: String(total) }, progressLine(progress))
+  }
+  for (;;) {
+    const waited = await projection.caughtUp({ deadlineMs: 500 })
+    if (over.aborted || waited.kind === 'dirty' || waited.kind === 'stopped') return
+    say()
+    if (waited.kind === 'timed-out') continue
+    logger.info(`ready: every partition reached its target`)
+    return
+  }
+}
