@@ -104,7 +104,8 @@ export const redisErrors: ErrorCatalogue<RedisErrorSpecs> = defineErrors<RedisEr
   TM_REDIS_TIMEOUT: {
     retriable: true,
     message: (d) => `Redis at ${d.address} did not answer ${d.operation} within ${d.deadlineMs} ms`,
-    remedy: 'Look for slow scripts (SLOWLOG), a paused server or a broken network; raise the deadline only for a reason.',
+    remedy:
+      'Look for slow scripts (SLOWLOG), a paused server or a broken network; raise the deadline only for a reason.',
   },
   TM_REDIS_CLOSED: {
     retriable: false,

@@ -135,13 +135,13 @@ export async function fingerprint(admin: Redis, pattern: string = '*'): Promise<
         type === 'string'
           ? await admin.get(key)
           : type === 'hash'
-            ? Object.entries(await admin.hgetall(key)).sort()
+            ? Object.entries(await admin.hgetall(key)).sort(([a], [b]) => (a < b ? -1 : 1))
             : type === 'set'
               ? (await admin.smembers(key)).sort()
               : type === 'zset'
                 ? await admin.zrange(key, 0, -1, 'WITHSCORES')
                 : await admin.lrange(key, 0, -1)
-      return JSON.stringify([key, type, content, await admin.pttl(key) >= 0])
+      return JSON.stringify([key, type, content, (await admin.pttl(key)) >= 0])
     }),
   )
   return lines.join('\n')

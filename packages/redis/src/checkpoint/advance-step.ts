@@ -23,7 +23,12 @@ export interface StepPart {
 }
 
 /** The command of one part. Key and argument order are the script's. */
-export function advanceCommand(keys: KeyLayout, dataPrefix: string, request: StepRequest, part: StepPart): RedisCommand {
+export function advanceCommand(
+  keys: KeyLayout,
+  dataPrefix: string,
+  request: StepRequest,
+  part: StepPart,
+): RedisCommand {
   const { identity, partition, fence, from, to, witness } = request
   const { topic } = identity
   const own = [

@@ -5,6 +5,7 @@ import { advanceCommand, runPart } from './advance-step.ts'
 import type { StepRequest } from './advance-step.ts'
 import type { KeyLayout } from './key-layout.ts'
 import { cutWrites } from './write-encoding.ts'
+import type { StepWrites } from './write-encoding.ts'
 
 /** How many quarantine entries one script holds; an entry is about 1 KiB at most. */
 const quarantineEntriesMax = 128
@@ -22,10 +23,10 @@ export async function atomicAdvance(
   dataPrefix: string,
   limits: StepLimits,
   request: StepRequest,
-  writes: readonly ProjectionWrite[],
+  step: StepWrites,
   confirmedBy?: string,
 ): Promise<AdvanceOutcome> {
-  const parts = stepParts(writes, request.quarantine, limits, dataPrefix)
+  const parts = stepParts(step, request.quarantine, limits, dataPrefix)
   const runId = parts.length === 1 ? confirmedBy : link.facts.runId
   for (const [index, part] of parts.entries()) {
     const isLast = index === parts.length - 1
@@ -42,14 +43,14 @@ interface PartContent {
 }
 
 function stepParts(
-  writes: readonly ProjectionWrite[],
+  step: StepWrites,
   quarantine: readonly QuarantineEntry[],
   limits: StepLimits,
   dataPrefix: string,
 ): readonly PartContent[] {
-  const parts: PartContent[] = cutWrites(writes, limits, dataPrefix).map((cut) => ({ writes: cut, quarantine: [] }))
+  const parts: PartContent[] = cutWrites(step, limits, dataPrefix).map((cut) => ({ writes: cut, quarantine: [] }))
   if (quarantine.length === 0) return parts
-  if (parts.length === 1 && quarantine.length <= quarantineEntriesMax) return [{ writes, quarantine }]
+  if (parts.length === 1 && quarantine.length <= quarantineEntriesMax) return [{ writes: step.writes, quarantine }]
   for (let from = 0; from < quarantine.length; from += quarantineEntriesMax) {
     parts.push({ writes: [], quarantine: quarantine.slice(from, from + quarantineEntriesMax) })
   }

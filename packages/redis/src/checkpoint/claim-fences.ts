@@ -17,7 +17,10 @@ export async function claimFences(link: RedisLink, keys: KeyLayout, request: Cla
   const fences = new Map<number, Fence>()
   let nonce = newNonce()
   for (let from = 0; from < partitionCount; from += fencesPerScript) {
-    const partitions = Array.from({ length: Math.min(fencesPerScript, partitionCount - from) }, (_, index) => from + index)
+    const partitions = Array.from(
+      { length: Math.min(fencesPerScript, partitionCount - from) },
+      (_, index) => from + index,
+    )
     const nonces = partitions.map(() => newNonce())
     const names = [keys.incarnation, ...partitions.map((partition) => keys.fence(topic, partition))]
     const reply = await link.send('claim', { script: claimFencesScript, keys: names, args: [nonce, ...nonces] })

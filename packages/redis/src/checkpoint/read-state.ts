@@ -164,7 +164,12 @@ async function readPartitions(
   for (let from = 0; from < partitions.length; from += partitionsPerScript) {
     const names = partitions
       .slice(from, from + partitionsPerScript)
-      .flatMap((p) => [keys.checkpoint(topic, p), keys.fence(topic, p), keys.witness(topic, p), keys.quarantine(topic, p)])
+      .flatMap((p) => [
+        keys.checkpoint(topic, p),
+        keys.fence(topic, p),
+        keys.witness(topic, p),
+        keys.quarantine(topic, p),
+      ])
     commands.push({ script: readPartitionsScript, keys: names, args: [] })
   }
   const replies = await link.sendAll('read', commands)

@@ -10,7 +10,6 @@ import type {
   IdempotentWriter,
   Namespace,
   ProjectionStore,
-  ProjectionWrite,
   ReadStateRequest,
   StepLimits,
   StoredState,
@@ -32,6 +31,7 @@ import { readState } from './read-state.ts'
 import { commutingBuffers, idempotentBuffers } from './step-buffer.ts'
 import type { StepBuffers } from './step-buffer.ts'
 import { twoStepAdvance } from './two-step-advance.ts'
+import type { StepWrites } from './write-encoding.ts'
 
 /** How a step is made. It decides which writes may exist, so it has no default. */
 export type RedisStepForm = 'atomic' | 'two-step'
@@ -95,7 +95,7 @@ type Advance = (
   dataPrefix: string,
   limits: StepLimits,
   request: Omit<AdvanceRequest<unknown>, 'writes'>,
-  writes: readonly ProjectionWrite[],
+  step: StepWrites,
 ) => Promise<AdvanceOutcome>
 
 interface StoreParts {
@@ -158,13 +158,13 @@ class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
   }
 
   async advance(request: AdvanceRequest<Writer>): Promise<AdvanceOutcome> {
-    const writes = this.#buffers.writesOf(request.writes)
+    const step = this.#buffers.writesOf(request.writes)
     invariant(request.to >= request.from, 'RED-9', `a step from ${request.from} back to ${request.to}`)
     return this.#session.run('advance', async (link) => {
       this.#checkWritable(link, 'advance')
       const { process } = link.facts
       if (process !== request.process) return { kind: 'process-changed', process }
-      const outcome = await this.#advance(link, this.#keys, this.dataPrefix, this.stepLimits, request, writes)
+      const outcome = await this.#advance(link, this.#keys, this.dataPrefix, this.stepLimits, request, step)
       // The server was exchanged behind an open socket (a proxy): what the link knows about it is no longer true.
       if (outcome.kind === 'process-changed') link.destroy()
       return outcome

@@ -1,12 +1,13 @@
 import { commutes, createWriteBuffer } from '@tidemark/checkpoint'
-import type { CommutingWriter, IdempotentWriter, ProjectionWrite, WriteBuffer, WriteMark } from '@tidemark/checkpoint'
+import type { CommutingWriter, IdempotentWriter, WriteBuffer, WriteMark } from '@tidemark/checkpoint'
 import { redisErrors } from '../errors.ts'
+import type { StepWrites } from './write-encoding.ts'
 
 /** Makes buffers and reads back what they collected; buffers of anybody else are refused. */
 export interface StepBuffers<Writer> {
   create(): WriteBuffer<Writer>
   /** @throws {TidemarkError} TM_REDIS_BUFFER_FOREIGN */
-  writesOf(buffer: WriteBuffer<Writer>): readonly ProjectionWrite[]
+  writesOf(buffer: WriteBuffer<Writer>): StepWrites
 }
 
 /** Buffers of the whole vocabulary. */
@@ -33,7 +34,7 @@ function trackedBuffers<Writer>(
   reservedPrefix: string,
   narrow: (writer: IdempotentWriter) => Writer,
 ): StepBuffers<Writer> {
-  const collected = new WeakMap<object, readonly ProjectionWrite[]>()
+  const collected = new WeakMap<object, StepWrites>()
   return {
     create() {
       const inner = createWriteBuffer({ reservedPrefix })
@@ -48,7 +49,7 @@ function trackedBuffers<Writer>(
         mark: () => inner.mark(),
         rewind: (mark: WriteMark) => inner.rewind(mark),
       }
-      collected.set(buffer, inner.writes)
+      collected.set(buffer, inner)
       return buffer
     },
     writesOf(buffer) {

@@ -7,6 +7,7 @@ import type { StepRequest } from './advance-step.ts'
 import type { KeyLayout } from './key-layout.ts'
 import { raiseValueScript } from './scripts/raise-value.ts'
 import { cutWrites, groupWrites } from './write-encoding.ts'
+import type { StepWrites } from './write-encoding.ts'
 
 /** How many elements one command carries, so that no single command blocks the server for long. */
 const elementsMax = 1_000
@@ -23,16 +24,19 @@ export async function twoStepAdvance(
   dataPrefix: string,
   limits: StepLimits,
   request: StepRequest,
-  writes: readonly ProjectionWrite[],
+  step: StepWrites,
 ): Promise<AdvanceOutcome> {
   // Taken before the writes: a server exchanged in between has another run id and confirmed none of them.
   const { runId } = link.facts
-  for (const cut of cutWrites(writes, limits, dataPrefix)) {
+  for (const cut of cutWrites(step, limits, dataPrefix)) {
     const commands = dataCommands(cut, dataPrefix)
-    const replies = await link.sendAll('advance', commands.map(({ command }) => command))
+    const replies = await link.sendAll(
+      'advance',
+      commands.map(({ command }) => command),
+    )
     commands.forEach((data, index) => checkDataReply(data, replies[index]))
   }
-  return atomicAdvance(link, keys, dataPrefix, limits, request, [], runId)
+  return atomicAdvance(link, keys, dataPrefix, limits, request, { writes: [], byteCount: 0 }, runId)
 }
 
 /** A data command with what its reply may be. */

@@ -9,6 +9,12 @@ export interface EncodedWrites {
   readonly values: readonly string[]
 }
 
+/** What a buffer collected: writes and the upper estimate of their bytes. */
+export interface StepWrites {
+  readonly writes: readonly ProjectionWrite[]
+  readonly byteCount: number
+}
+
 /** Consecutive writes of one kind on one key; what one command can do. */
 export interface WriteRun {
   readonly letter: RunLetter
@@ -71,11 +77,15 @@ export function encodeWrites(writes: readonly ProjectionWrite[], dataPrefix: str
  * Shape: never empty; no writes give one empty stretch. A single write is at most 192 KiB, so each fits alone.
  */
 export function cutWrites(
-  writes: readonly ProjectionWrite[],
+  step: StepWrites,
   limits: { readonly writesMax: number; readonly bytesMax: number },
   dataPrefix: string,
 ): readonly (readonly ProjectionWrite[])[] {
+  const { writes } = step
   const prefixBytes = utf8Length(dataPrefix)
+  const bytesAll = step.byteCount + prefixBytes * writes.length
+  // The usual batch was kept within the limits while it was collected; it is not measured a second time.
+  if (writes.length <= limits.writesMax && bytesAll <= limits.bytesMax) return [writes]
   const cuts: ProjectionWrite[][] = [[]]
   let bytes = 0
   for (const write of writes) {

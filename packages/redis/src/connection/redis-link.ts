@@ -62,7 +62,10 @@ function connectWithin(client: Redis, timeoutMs: number): Promise<void> {
   // The client's own time-out ends with the TCP handshake; a server that accepts and stays silent would never end it.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs)
-    client.connect().then(resolve, reject).finally(() => clearTimeout(timer))
+    client
+      .connect()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
   })
 }
 

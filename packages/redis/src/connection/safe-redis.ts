@@ -59,9 +59,13 @@ const callerOptions: ReadonlySet<string> = new Set([
  * @throws {TidemarkError} TM_REDIS_UNSAFE_OPTION naming the option and what to do; TM_REDIS_ADDRESS_INVALID.
  */
 export function createSafeRedis(target: string | SafeRedisOptions, more: SafeRedisOptions = {}): SafeRedisSource {
-  const options = typeof target === 'string' ? { ...parseRedisUrl(target), ...stated(more) } : { ...target, ...stated(more) }
+  const options =
+    typeof target === 'string' ? { ...parseRedisUrl(target), ...stated(more) } : { ...target, ...stated(more) }
   guardOptions(options)
-  const commandDeadlineMs = checkLimit('commandDeadlineMs', options.commandDeadlineMs ?? 5_000, { min: 10, max: 600_000 })
+  const commandDeadlineMs = checkLimit('commandDeadlineMs', options.commandDeadlineMs ?? 5_000, {
+    min: 10,
+    max: 600_000,
+  })
   const connectTimeoutMs = checkLimit('connectTimeout', options.connectTimeout ?? Math.min(2_000, commandDeadlineMs), {
     min: 1,
     max: 600_000,
@@ -104,7 +108,11 @@ function guardOptions(options: object): void {
 function databaseOption(db: number | undefined): number {
   if (db === undefined) return 0
   if (Number.isSafeInteger(db) && db >= 0 && db < 1_000_000) return db
-  throw unsafe('db', 'it is not a whole number, and the client would go on in database 0', 'pass the number of the database')
+  throw unsafe(
+    'db',
+    'it is not a whole number, and the client would go on in database 0',
+    'pass the number of the database',
+  )
 }
 
 function clientOptionsOf(

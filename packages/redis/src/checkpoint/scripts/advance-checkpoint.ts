@@ -16,7 +16,7 @@ export const ADVANCE_OWN_KEYS = 5
  * 13 number of quarantine entries, 14 program, then offset and entry per quarantined record, then the data.
  * Reply: ['advanced'] | ['resent'] | ['written'] (a 'data' script) | ['process', run id] | ['fenced', found]
  *   | ['conflict', key, field, expected, found] | ['wrongtype', key, type] | ['notanumber', key, value].
- * Offsets are compared as strings. Lua does not roll back, so everything that can be checked is checked before the
+ * Offsets are compared as strings. Fields in the order of writing are compared in one pass, others by name. Lua does not roll back, so everything that can be checked is checked before the
  * first write, and the checkpoint comes last.
  */
 export const advanceCheckpointScript: LuaScript = luaScript(
@@ -32,14 +32,23 @@ if type(held) == 'table' then return {'wrongtype', fence, redis.call('TYPE', fen
 if not held or string.match(held, '^[1-9]%d*:(%x+)$') ~= ARGV[1] then return {'fenced', held} end
 local fields = {'format_version', 'dispatch_topic', 'partition_count', 'cluster_id', 'topic_id', 'partition', 'next_offset'}
 local function compare(key, count)
-  local found = redis.pcall('HMGET', key, unpack(fields))
-  if found.err then return {'wrongtype', key, redis.call('TYPE', key).ok} end
+  local all = redis.pcall('HGETALL', key)
+  if all.err then return {'wrongtype', key, redis.call('TYPE', key).ok} end
+  local isAsWritten = #all == 2 * count
   for i = 1, count do
-    if found[i] ~= ARGV[i + 1] and i < 7 then return {'conflict', key, fields[i], ARGV[i + 1], found[i]} end
+    if not isAsWritten or all[2 * i - 1] ~= fields[i] or (i < 7 and all[2 * i] ~= ARGV[i + 1]) then
+      isAsWritten = false
+      break
+    end
   end
-  local length = redis.call('HLEN', key)
-  if length ~= count then return {'conflict', key, 'number of fields', tostring(count), tostring(length)} end
-  return nil, found[7]
+  if isAsWritten then return nil, all[14] end
+  local found = {}
+  for i = 1, #all, 2 do found[all[i]] = all[i + 1] end
+  for i = 1, math.min(count, 6) do
+    if found[fields[i]] ~= ARGV[i + 1] then return {'conflict', key, fields[i], ARGV[i + 1], found[fields[i]] or false} end
+  end
+  if #all ~= 2 * count then return {'conflict', key, 'number of fields', tostring(count), tostring(#all / 2)} end
+  return nil, found.next_offset
 end
 local refused = compare(meta, 5)
 if refused then return refused end
@@ -53,16 +62,17 @@ if nextOffset ~= ARGV[8] then
     if ARGV[10] == '' or stored == ARGV[10] then return {'resent'} end
     return {'conflict', witness, 'witness', ARGV[10], stored}
   end
-  return {'conflict', checkpoint, 'next_offset', ARGV[8], nextOffset}
+  return {'conflict', checkpoint, 'next_offset', ARGV[8], nextOffset or false}
 end
-refused = check(ARGV[14], 6)
+local runs
+refused, runs = check(ARGV[14], 6)
 if refused then return refused end
 local entries = tonumber(ARGV[13])
 if entries > 0 then
   local found = redis.call('TYPE', quarantine).ok
   if found ~= 'none' and found ~= 'hash' then return {'wrongtype', quarantine, found} end
 end
-apply(ARGV[14], 6, 15 + 2 * entries)
+apply(runs, 6, 15 + 2 * entries)
 for i = 1, entries do redis.call('HSET', quarantine, ARGV[13 + 2 * i], ARGV[14 + 2 * i]) end
 if ARGV[11] ~= 'last' then return {'written'} end
 redis.call('HSET', checkpoint, 'next_offset', ARGV[9])

@@ -10,9 +10,9 @@ import { writeVocabularyLua } from './write-vocabulary.ts'
 export const raiseValueScript: LuaScript = luaScript(
   'raise-value',
   `${writeVocabularyLua}
-local refused = check('M!1;', 1)
+local refused, runs = check('M!1;', 1)
 if refused then return refused end
-apply('M!1;', 1, 1)
+apply(runs, 1, 1)
 return {'written'}
 `,
 )

@@ -6,6 +6,7 @@
  * Numbers of writes are Lua numbers, values never: they go from ARGV to the command as the strings they came as.
  */
 export const writeVocabularyLua: string = `
+local call = redis.call
 local typeOf = {G='zset', L='zset', A='zset', Z='zset', S='set', R='set', H='hash', D='hash', M='string'}
 local width = {G=2, L=2, A=2, Z=1, S=1, R=1, H=2, D=1, W=1, M=1, X=0}
 local function isDecimal(text) return text == '0' or string.match(text, '^[1-9]%d*$') ~= nil end
@@ -14,37 +15,42 @@ local function isGreater(a, b)
   return a > b
 end
 local function check(program, firstKey)
-  local key = firstKey - 1
-  for op, mark in string.gmatch(program, '(%a)([!+])%d+;') do
-    if mark == '!' then
+  local key, runs, size = firstKey - 1, {}, 0
+  for op, mark, digits in string.gmatch(program, '(%a)([!+])(%d+);') do
+    local isNewKey = mark == '!'
+    runs[size + 1], runs[size + 2], runs[size + 3] = op, isNewKey, tonumber(digits)
+    size = size + 3
+    if isNewKey then
       key = key + 1
       local expected = typeOf[op]
       if expected then
-        local found = redis.call('TYPE', KEYS[key]).ok
+        local found = call('TYPE', KEYS[key]).ok
         if found ~= 'none' and found ~= expected then return {'wrongtype', KEYS[key], found} end
         if op == 'M' and found == 'string' then
-          local held = redis.call('GET', KEYS[key])
+          local held = call('GET', KEYS[key])
           if not isDecimal(held) then return {'notanumber', KEYS[key], string.sub(held, 1, 64)} end
         end
       end
     end
   end
+  return nil, runs
 end
 local function chunked(command, key, mode, from, to, step)
   while from <= to do
     local last = math.min(to, from + step - 1)
-    if mode then redis.call(command, key, mode, unpack(ARGV, from, last)) else redis.call(command, key, unpack(ARGV, from, last)) end
+    if mode then call(command, key, mode, unpack(ARGV, from, last)) else call(command, key, unpack(ARGV, from, last)) end
     from = last + 1
   end
 end
-local function apply(program, firstKey, firstArg)
+local function apply(runs, firstKey, firstArg)
   local key, arg = firstKey - 1, firstArg
-  for op, mark, digits in string.gmatch(program, '(%a)([!+])(%d+);') do
-    if mark == '!' then key = key + 1 end
-    local name, count = KEYS[key], tonumber(digits)
+  for run = 1, #runs, 3 do
+    local op, count = runs[run], runs[run + 2]
+    if runs[run + 1] then key = key + 1 end
+    local name = KEYS[key]
     local last = arg + count * width[op] - 1
     if op == 'G' then
-      if count == 1 then redis.call('ZADD', name, 'GT', ARGV[arg], ARGV[last]) else chunked('ZADD', name, 'GT', arg, last, 1000) end
+      if count == 1 then call('ZADD', name, 'GT', ARGV[arg], ARGV[last]) else chunked('ZADD', name, 'GT', arg, last, 1000) end
     elseif op == 'L' then chunked('ZADD', name, 'LT', arg, last, 1000)
     elseif op == 'A' then chunked('ZADD', name, nil, arg, last, 1000)
     elseif op == 'Z' then chunked('ZREM', name, nil, arg, last, 1000)
@@ -52,13 +58,13 @@ local function apply(program, firstKey, firstArg)
     elseif op == 'R' then chunked('SREM', name, nil, arg, last, 1000)
     elseif op == 'H' then chunked('HSET', name, nil, arg, last, 1000)
     elseif op == 'D' then chunked('HDEL', name, nil, arg, last, 1000)
-    elseif op == 'W' then redis.call('SET', name, ARGV[last])
-    elseif op == 'X' then redis.call('DEL', name)
+    elseif op == 'W' then call('SET', name, ARGV[last])
+    elseif op == 'X' then call('DEL', name)
     elseif op == 'M' then
       for i = arg, last do
-        local held = redis.call('GET', name)
+        local held = call('GET', name)
         if held and not isDecimal(held) then error('setIfGreater found another value under ' .. name) end
-        if not held or isGreater(ARGV[i], held) then redis.call('SET', name, ARGV[i]) end
+        if not held or isGreater(ARGV[i], held) then call('SET', name, ARGV[i]) end
       end
     end
     arg = last + 1
