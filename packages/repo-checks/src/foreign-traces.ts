@@ -9,7 +9,11 @@ const traces: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   {
     what: 'a path of a machine',
     pattern: new RegExp(
-      String.raw`(?<![\w.@-])/(?:ho` + String.raw`me|Us` + String.raw`ers|wo` + String.raw`rk|ro` + String.raw`ot)/\w`,
+      String.raw`(?<![\w.@-])/(?:ho` +
+        String.raw`me|Us` +
+        String.raw`ers|wo` +
+        String.raw`rk|ro` +
+        String.raw`ot)/(?!me\b)\w`,
     ),
   },
   {

@@ -1,3 +1,5 @@
+import ts from 'typescript'
+
 /** Ids of promises, gates and cases look like `CKP-4`, `A13` or `CK-07`. */
 const idPattern = /^[A-Z][A-Z0-9]*(?:-\d+|\d+)$/
 
@@ -16,10 +18,33 @@ export function definedIds(specText: string): readonly string[] {
 
 /** The ids in the titles of a test file: what stands in brackets in the first argument of it, test and describe. */
 export function titleIds(testText: string): readonly string[] {
-  const calls = testText.matchAll(
-    /\b(?:it|test|describe)(?:\.\w+)*(?:\([^()'"`]*(?:\([^()]*\)[^()'"`]*)*\))?\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g,
-  )
-  return [...calls].flatMap(([, , title]) => idsIn(title ?? ''))
+  const source = ts.createSourceFile('titles.ts', testText, ts.ScriptTarget.ES2023, true, ts.ScriptKind.TS)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /^(?:it|test|describe)$/.test(rootName(node.expression))) {
+      found.push(...idsIn(literalText(node.arguments[0])))
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/** The name at the far left: `it` of `it.each(rows)`. */
+function rootName(node: ts.Expression): string {
+  if (ts.isIdentifier(node)) return node.text
+  if (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node)) return rootName(node.expression)
+  return ts.isTaggedTemplateExpression(node) ? rootName(node.tag) : ''
+}
+
+/** What a title says as written; values filled into a template are left out. */
+function literalText(node: ts.Expression | undefined): string {
+  if (node === undefined) return ''
+  if (ts.isStringLiteralLike(node)) return node.text
+  if (ts.isTemplateExpression(node))
+    return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join(' ')
+  if (ts.isBinaryExpression(node)) return literalText(node.left) + literalText(node.right)
+  return ''
 }
 
 /** The ids in the brackets of a text; `CKP-3 to CKP-5` stands for all three. */
