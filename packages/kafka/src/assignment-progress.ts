@@ -60,7 +60,7 @@ function takeRecords(
   for (const message of messages) {
     const { partition, offset } = message
     const next = expected.get(partition)
-    const fault = positionFault(topic, message, next, 'record')
+    const fault = positionFault(topic, message, next, 'a record')
     if (fault !== undefined) return fault
     // Deliveries come in runs of one partition, so the map is asked once a run.
     if (pull === undefined || partition !== pullPartition) {
@@ -82,7 +82,7 @@ function takeEnds(
   for (const end of ends) {
     const next = expected.get(end.partition)
     const before = next === undefined ? undefined : (pulls.get(end.partition)?.expectedBefore ?? next)
-    const fault = positionFault(topic, end, before, 'end')
+    const fault = positionFault(topic, end, before, 'an end')
     if (fault !== undefined) return fault
     if (end.offset < next!) continue
     const pull = pullOf(pulls, end.partition, next!)
@@ -104,17 +104,17 @@ function positionFault(
   topic: string,
   position: ConfluentPosition,
   expected: number | undefined,
-  what: 'record' | 'end',
+  what: 'a record' | 'an end',
 ): ReadFailure | undefined {
   const { partition, offset } = position
   const fail = (message: string): ReadFailure => ({ reason: 'other', partition, message })
   if (position.topic !== topic || expected === undefined) {
-    return fail(`a ${what} of ${position.topic}[${partition}] arrived, which is not assigned`)
+    return fail(`${what} of ${position.topic}[${partition}] arrived, which is not assigned`)
   }
   // Beyond 2^53 the client's numbers are rounded, and a rounded offset is a wrong one.
-  if (!Number.isSafeInteger(offset) || offset < 0) return fail(`a ${what} at ${offset} is not an exact offset`)
+  if (!Number.isSafeInteger(offset) || offset < 0) return fail(`${what} at ${offset} is not an exact offset`)
   if (offset < expected) {
-    return fail(`offsets went backwards: a ${what} at ${offset} arrived where ${expected} or later was expected`)
+    return fail(`offsets went backwards: ${what} at ${offset} arrived where ${expected} or later was expected`)
   }
   return undefined
 }

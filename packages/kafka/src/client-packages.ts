@@ -13,10 +13,10 @@ const require = createRequire(import.meta.url)
  *
  * @throws {TidemarkError} TM_KAFKA_CLIENT_MISSING when the package or its compiled binding is not there.
  */
-export function loadConfluentClient(): ConfluentClient {
+export function loadConfluentClient(load: (name: string) => unknown = require): ConfluentClient {
   const name = '@confluentinc/kafka-javascript'
   try {
-    return require(name) as ConfluentClient
+    return load(name) as ConfluentClient
   } catch (error) {
     throw missing(name, error)
   }
@@ -27,10 +27,10 @@ export function loadConfluentClient(): ConfluentClient {
  *
  * @throws {TidemarkError} TM_KAFKA_CLIENT_MISSING
  */
-export function requireInspectorClient(): void {
+export function requireInspectorClient(resolve: (name: string) => unknown = require.resolve): void {
   const name = '@platformatic/kafka'
   try {
-    require.resolve(name)
+    resolve(name)
   } catch (error) {
     throw missing(name, error)
   }

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { newStoppedFetchWatch, readFetchStates } from '../src/fetch-states.ts'
+
+const statistics = (partitions: Record<string, object>): string => JSON.stringify({ topics: { t: { partitions } } })
+const state = (partition: number, fetching: boolean, unknown = false) => ({ partition, fetching, unknown })
+
+describe('fetch states', () => {
+  it('[KAF-6] are read for the assigned topic only, without the internal partition', () => {
+    const text = statistics({
+      '0': { partition: 0, fetch_state: 'active', unknown: false },
+      '1': { partition: 1, fetch_state: 'none' },
+      '2': { partition: 2, fetch_state: 'offset-query', unknown: true },
+      '-1': { partition: -1, fetch_state: 'none' },
+    })
+    expect(readFetchStates(text, 't')).toEqual([state(0, true), state(1, false), state(2, true, true)])
+    expect(readFetchStates(text, 'other')).toEqual([])
+    expect(readFetchStates(text, 'constructor')).toEqual([])
+    for (const odd of ['', 'null{', '{}', '{"topics":{}}', '{"topics":{"t":{}}}'])
+      expect(readFetchStates(odd, 't')).toEqual([])
+  })
+
+  it('[KAF-6] a partition that two reports in a row find stopped is named; one report is not enough', () => {
+    const watch = newStoppedFetchWatch(new Set([0, 1]))
+    expect(watch.report([state(0, false), state(1, true)])).toBeUndefined()
+    expect(watch.report([state(0, true), state(1, true)])).toBeUndefined()
+    expect(watch.report([state(0, true), state(1, false)])).toBeUndefined()
+    expect(watch.report([state(0, false), state(1, false)])).toEqual({ partition: 1, unknown: false })
+  })
+
+  it('[KAF-6] a partition the client no longer knows is named, one that is not assigned never', () => {
+    const watch = newStoppedFetchWatch(new Set([0]))
+    const reports = [state(0, true, true), state(5, false)]
+    expect(watch.report(reports)).toBeUndefined()
+    expect(watch.report(reports)).toEqual({ partition: 0, unknown: true })
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import type { Offset } from '@tidemark/core'
+import type { LogReader, LogRecord, PollResult } from '@tidemark/log'
+import { readBackRecords } from '../src/read-back.ts'
+import type { OpenReader } from '../src/read-back.ts'
+
+const record = (partition: number, offset: number): LogRecord => ({
+  partition,
+  offset: BigInt(offset) as Offset,
+  leaderEpoch: 0,
+  timestampMs: 0,
+  key: null,
+  value: null,
+  headers: [],
+})
+const batch = (partition: number, offsets: readonly number[], end?: number) => ({
+  partition,
+  records: offsets.map((offset) => record(partition, offset)),
+  ...(end === undefined ? {} : { endOffset: BigInt(end) as Offset }),
+})
+const fetched = (...batches: ReturnType<typeof batch>[]): PollResult => ({ kind: 'fetched', batches })
+
+/** Opens readers that answer from a list, one list per round. */
+function scripted(
+  rounds: PollResult[][],
+): OpenReader & { readonly opened: string[]; readonly paused: number[][]; closed: string[] } {
+  const state = { opened: [] as string[], paused: [] as number[][], closed: [] as string[] }
+  const open = (async (request) => {
+    state.opened.push(request.positions.map(({ partition, nextOffset }) => `${partition}@${nextOffset}`).join(' '))
+    const answers = rounds.shift() ?? []
+    return {
+      poll: async ({ waitMs }) => {
+        const next = answers.shift()
+        if (next === undefined) await new Promise((resolve) => setTimeout(resolve, waitMs))
+        return next ?? fetched()
+      },
+      pause: (partitions) => void state.paused.push([...partitions]),
+      resume: () => undefined,
+      describeTopic: async () => ({ kind: 'no-answer', reason: 'unsupported', message: '' }),
+      close: async () => void state.closed.push(request.topic),
+    } satisfies LogReader
+  }) as OpenReader
+  return Object.assign(open, state)
+}
+
+const read = async (wanted: readonly (readonly [number, number])[], open: OpenReader, deadlineMs = 2000) => {
+  const records = wanted.map(([partition, offset]) => ({ partition, offset: BigInt(offset) as Offset }))
+  const answers = await readBackRecords({ topic: 't', records, deadlineMs }, open)
+  return answers.map((answer) => `${answer.partition}@${answer.offset} ${answer.kind}`).sort()
+}
+
+describe('reading back', () => {
+  it('[KAF-10] the first record or the end of each partition decides, and a decided one is fetched no more', async () => {
+    const open = scripted([
+      [
+        fetched(batch(0, [5, 6])),
+        fetched(batch(1, [9])),
+        fetched(),
+        fetched(batch(2, [], 7)),
+        fetched(batch(3, [], 8)),
+      ],
+    ])
+    expect(
+      await read(
+        [
+          [0, 5],
+          [1, 8],
+          [2, 7],
+          [3, 2],
+        ],
+        open,
+      ),
+    ).toEqual(['0@5 record', '1@8 absent', '2@7 absent', '3@2 absent'])
+    expect(open.opened).toEqual(['0@5 1@8 2@7 3@2'])
+    expect(open.paused).toEqual([[0], [1], [2]])
+  })
+
+  it('[KAF-10] several offsets of one partition take several rounds', async () => {
+    const open = scripted([
+      [fetched(batch(0, [5]), batch(1, [1]))],
+      [fetched(batch(0, [7]))],
+      [fetched(batch(0, [], 9))],
+    ])
+    expect(
+      await read(
+        [
+          [0, 5],
+          [0, 6],
+          [1, 1],
+          [0, 9],
+        ],
+        open,
+      ),
+    ).toEqual(['0@5 record', '0@6 absent', '0@9 absent', '1@1 record'])
+    expect(open.opened).toEqual(['0@5 1@1', '0@6', '0@9'])
+  })
+
+  it('[KAF-10] what is not proven by the deadline, or when the reader fails, is unreadable', async () => {
+    expect(
+      await read(
+        [
+          [0, 5],
+          [1, 5],
+        ],
+        scripted([[fetched(batch(0, [5]))]]),
+        300,
+      ),
+    ).toEqual(['0@5 record', '1@5 unreadable'])
+    const failing: PollResult = {
+      kind: 'failed',
+      failure: { reason: 'out-of-range', partition: undefined, message: 'm' },
+    }
+    const open = scripted([[fetched(batch(0, [5])), failing]])
+    expect(
+      await read(
+        [
+          [0, 5],
+          [1, 5],
+        ],
+        open,
+      ),
+    ).toEqual(['0@5 record', '1@5 unreadable'])
+    expect(open.closed).toEqual(['t'])
+    expect(await read([[0, 5]], scripted([]), 0)).toEqual(['0@5 unreadable'])
+    expect(await read([], scripted([]))).toEqual([])
+  })
+})
