@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { isCanonicalTopicId } from '@tidemark/core'
 import { boundsFault } from '@tidemark/log'
+import type { CommittedLogWorld } from './committed-log-world.ts'
 import {
   boundsOf,
   logCase,
@@ -75,14 +76,14 @@ export const logInspectionCases: readonly LogCase[] = [
       const { inspector } = await world.openLog()
       const topic = `${world.topic}-nowhere`
       const options = { deadlineMs: world.deadlineMs }
-      const found = await withinDeadline(world, 'the survey', () => inspector.surveyIdentity(topic, options))
+      const found = await answered(world, () => inspector.surveyIdentity(topic, options))
       assert.ok(found.answers.length > 0)
       for (const { statement } of found.answers) {
         assert.equal(statement.kind === 'no-answer' && statement.reason, 'unknown-topic')
       }
-      const bounds = await withinDeadline(world, 'bounds', () => inspector.readBounds(topic, 1, options))
+      const bounds = await answered(world, () => inspector.readBounds(topic, 1, options))
       assert.equal(bounds.kind, 'unreadable')
-      const settings = await withinDeadline(world, 'settings', () => inspector.readSettings(topic, options))
+      const settings = await answered(world, () => inspector.readSettings(topic, options))
       assert.equal(settings.kind, 'unreadable')
     },
   ),
@@ -141,3 +142,10 @@ export const logInspectionCases: readonly LogCase[] = [
     },
   ),
 ]
+
+/** What an inspection answers; a rejection breaks the law that conditions of the cluster are values. */
+function answered<T>(world: CommittedLogWorld, inspect: () => Promise<T>): Promise<T> {
+  return withinDeadline(world, 'inspecting', inspect).catch((error: unknown) =>
+    assert.fail(`an inspection rejected: ${String(error)}`),
+  )
+}
