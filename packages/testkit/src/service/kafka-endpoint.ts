@@ -49,7 +49,7 @@ async function namedKafka(address: string): Promise<ServiceEndpoint> {
     service: 'Kafka',
     address,
     timeoutMs: 15_000,
-    probe: (timeoutMs) => probeKafka(first.host, first.port, [], timeoutMs),
+    probe: (timeoutMs) => probeKafka(first.host.replaceAll(/[[\]]/g, ''), first.port, [], timeoutMs),
   })
   return { service: 'kafka', backend: 'address', address, close: async () => {} }
 }

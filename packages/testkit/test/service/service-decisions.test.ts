@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { chooseBackend } from '@tidemark/testkit/service'
+import { parseBrokers } from '../../src/service/kafka-endpoint.ts'
+import { formatProperties, kafkaProperties } from '../../src/service/kafka-properties.ts'
+import type { KafkaNodePorts } from '../../src/service/kafka-properties.ts'
+import { decodeMetadataAnswer, encodeMetadataRequest } from '../../src/service/kafka-readiness.ts'
+import { newKafkaUuid } from '../../src/service/kafka-storage.ts'
+import { redisConfig } from '../../src/service/redis-server.ts'
+
+describe('chooseBackend', () => {
+  const facts = {
+    service: 'Redis',
+    variable: 'REDIS_URL',
+    address: undefined,
+    dockerAnswers: false,
+    localFound: false,
+    remedy: 'install redis-server',
+  }
+  it('takes an address before Docker before a local binary', () => {
+    const all = { ...facts, address: 'redis://h', dockerAnswers: true, localFound: true }
+    expect(chooseBackend(all)).toEqual({ kind: 'address', address: 'redis://h' })
+    expect(chooseBackend({ ...all, address: ' ' })).toEqual({ kind: 'docker' })
+    expect(chooseBackend({ ...all, address: undefined, dockerAnswers: false })).toEqual({ kind: 'local' })
+  })
+
+  it('names what was tried and the remedy when there is nothing', () => {
+    expect(chooseBackend(facts)).toEqual({
+      kind: 'unavailable',
+      tried: ['no REDIS_URL', 'no Docker engine answered', 'no local Redis'],
+      remedy: 'install redis-server',
+    })
+  })
+})
+
+describe('parseBrokers', () => {
+  it('reads one or more host:port', () => {
+    expect(parseBrokers('a:1, [::1]:9092')).toEqual([
+      { host: 'a', port: 1 },
+      { host: '[::1]', port: 9092 },
+    ])
+  })
+
+  it.each(['', 'host', 'host:', 'a:1,', 'a:port'])('refuses %j', (address) => {
+    expect(() => parseBrokers(address)).toThrow(/host:port/)
+  })
+})
+
+describe('kafkaProperties', () => {
+  const node = (nodeId: number, sasl?: number): KafkaNodePorts => ({
+    nodeId,
+    plaintext: 1000 + nodeId,
+    controller: 2000 + nodeId,
+    sasl,
+  })
+  const make = (nodes: readonly KafkaNodePorts[], rest: object = {}): Readonly<Record<string, string>> =>
+    kafkaProperties({ node: nodes[0]!, nodes, dataDirectory: '/d', users: [], overrides: {}, ...rest })
+
+  it('listens on the loopback address only and creates no topic by itself', () => {
+    const properties = make([node(1)])
+    expect(properties['listeners']).toBe('PLAINTEXT://127.0.0.1:1001,CONTROLLER://127.0.0.1:2001')
+    expect(properties['auto.create.topics.enable']).toBe('false')
+    expect(properties['authorizer.class.name']).toBeUndefined()
+  })
+
+  it('makes three nodes one quorum whose internal topics live on all', () => {
+    const properties = make([node(1), node(2), node(3)])
+    expect(properties['controller.quorum.voters']).toBe('1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003')
+    expect(properties['offsets.topic.replication.factor']).toBe('3')
+  })
+
+  it('grants users nothing unless they are super users', () => {
+    const users = [
+      { name: 'owner', password: 'p1', super: true },
+      { name: 'guest', password: 'p2', super: false },
+    ]
+    const properties = make([node(1, 3001)], { users })
+    expect(properties['super.users']).toBe('User:ANONYMOUS;User:owner')
+    expect(properties['listeners']).toContain('CLIENT://127.0.0.1:3001')
+    expect(properties['allow.everyone.if.no.acl.found']).toBe('false')
+  })
+
+  it('lets overrides win and escapes what the format would read otherwise', () => {
+    expect(make([node(1)], { overrides: { 'log.dirs': '/other' } })['log.dirs']).toBe('/other')
+    expect(formatProperties({ a: 'b\\c' })).toBe('a=b\\\\c\n')
+  })
+})
+
+describe('the Metadata request of the readiness probe', () => {
+  it('is one length-prefixed frame', () => {
+    const request = encodeMetadataRequest(7)
+    expect(request.readInt32BE(0)).toBe(request.length - 4)
+    expect([request.readInt16BE(4), request.readInt16BE(6), request.readInt32BE(8)]).toEqual([3, 1, 7])
+  })
+
+  it('reads brokers and the controller, and throws on a cut answer', () => {
+    const answer = Buffer.from(
+      [
+        '00000000', // length, not read
+        '00000007', // correlation id
+        '00000001', // one broker
+        '00000002', // node 2
+        '0001', // host of one byte
+        '68', // h
+        '00002384', // port 9092
+        'ffff', // no rack
+        '00000002', // controller
+        '00000000', // no topics
+      ].join(''),
+      'hex',
+    )
+    expect(decodeMetadataAnswer(answer)).toEqual({ nodeIds: [2], addresses: ['h:9092'], controllerId: 2 })
+    expect(() => decodeMetadataAnswer(answer.subarray(0, 20))).toThrow(RangeError)
+  })
+})
+
+describe('newKafkaUuid', () => {
+  it('never begins with a dash, which Kafka tools take for an option', () => {
+    const ids = Array.from({ length: 500 }, newKafkaUuid)
+    expect(ids.every((id) => /^[\w][\w-]{21}$/.test(id))).toBe(true)
+  })
+})
+
+describe('redisConfig', () => {
+  it('binds to the loopback address, quotes the empty value, and lets the caller win', () => {
+    const lines = redisConfig(7, '/d', { password: 'a"b', config: { appendonly: 'yes', maxmemory: '4mb' } }).split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'bind 127.0.0.1',
+        'port 7',
+        'save ""',
+        'appendonly yes',
+        'maxmemory 4mb',
+        'requirepass "a\\"b"',
+      ]),
+    )
+    expect(lines).not.toContain('appendonly no')
+  })
+})
