@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { entryPoints } from '../src/entry-points.ts'
+import { exists, filesUnder, readText, root, workspaceExamples, workspacePackages } from '../src/workspace.ts'
+import type { WorkspacePackage } from '../src/workspace.ts'
+
+const packages = workspacePackages()
+const shipped = packages.filter(({ manifest }) => manifest.private !== true)
+const rootManifest = JSON.parse(readText('package.json')) as {
+  version?: string
+  private?: boolean
+  engines: Record<string, string>
+}
+
+describe('every package', () => {
+  it.each(packages)('$name is named after its folder and is an ES module', ({ name, manifest }) => {
+    expect(manifest).toMatchObject({ name: `@tidemark/${name}`, type: 'module' })
+  })
+
+  it('examples and the root are private', () => {
+    expect([...workspaceExamples().map(({ manifest }) => manifest.private), rootManifest.private].every(Boolean)).toBe(
+      true,
+    )
+  })
+})
+
+describe.each(shipped)('the published package $name', (pack: WorkspacePackage) => {
+  const { folder, manifest } = pack
+  const entries = entryPoints(pack)
+
+  it('says licence, engines and that importing it does nothing', () => {
+    expect(manifest).toMatchObject({ license: 'Apache-2.0', engines: rootManifest.engines, sideEffects: false })
+    expect(manifest.exports?.['./package.json']).toBe('./package.json')
+  })
+
+  it('has an entry point, and for each the source condition first, then types, then default', () => {
+    expect(entries.length).toBeGreaterThan(0)
+    for (const entry of entries)
+      expect(entry.conditions, entry.specifier).toEqual(['@tidemark/source', 'types', 'default'])
+  })
+
+  it('has a source behind every entry point, and the built file of the same name', () => {
+    for (const { source, dist, types } of entries) {
+      expect(exists(source), source).toBe(true)
+      expect(dist).toBe(source.replace('/src/', '/dist/').replace(/\.ts$/, '.js'))
+      expect(types).toBe(source.replace('/src/', '/dist/').replace(/\.ts$/, '.d.ts'))
+    }
+  })
+
+  it('builds exactly its entry points', async () => {
+    const { default: config } = (await import(`${root}/${folder}/tsup.config.ts`)) as {
+      default: { entry: Record<string, string>; format: string[] }
+    }
+    expect(config.format).toEqual(['esm'])
+    const built = Object.entries(config.entry).map(([out, from]) => [`${folder}/${from}`, `${folder}/dist/${out}.js`])
+    expect(built.toSorted()).toEqual(entries.map(({ source, dist }) => [source, dist]).toSorted())
+  })
+
+  it('ships source, build, promises and readme, and the files it lists exist', () => {
+    expect(manifest.files).toEqual(['dist', 'src', 'SPEC.md', 'README.md'])
+    expect(['SPEC.md', 'README.md'].filter((file) => !exists(`${folder}/${file}`))).toEqual([])
+  })
+
+  it('asks for workspace packages by a range and for clients as peers', () => {
+    for (const [name, range] of Object.entries(manifest.dependencies ?? {})) {
+      if (name.startsWith('@tidemark/')) expect(range, name).toBe('workspace:^')
+    }
+    for (const name of Object.keys(manifest.peerDependencies ?? {})) {
+      expect(Object.keys(manifest.devDependencies ?? {}), `${name} is tested against`).toContain(name)
+    }
+  })
+
+  it('has in dist, where it was built, a module and its types for every entry point', () => {
+    if (!exists(`${folder}/dist`)) return
+    expect(entries.flatMap(({ dist, types }) => [dist, types]).filter((file) => !exists(file))).toEqual([])
+  })
+})
+
+describe('the workspace', () => {
+  it('has no source that belongs to no package', () => {
+    const folders = [...packages, ...workspaceExamples()].map(({ folder }) => `${folder}/`)
+    const homeless = ['packages', 'examples']
+      .flatMap(filesUnder)
+      .filter((file) => !folders.some((each) => file.startsWith(each)))
+    expect(homeless).toEqual([])
+  })
+})
