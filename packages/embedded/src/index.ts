@@ -1,4 +1,13 @@
-// Reading order: files (frames, atomic replacement, lock) -> store (keyspace on disk, projection store) -> log.
+// Reading order: files (frames, atomic replacement, lock) -> store (keyspace on disk, projection store) -> log
+// (partition files, producer, reader, inspector).
+export { createEmbeddedLog } from './log/embedded-log.ts'
+export type { EmbeddedLogOptions } from './log/embedded-log.ts'
+export { createEmbeddedProducer } from './log/embedded-producer.ts'
+export type { EmbeddedProducer, EmbeddedProducerOptions } from './log/embedded-producer.ts'
+export type { EmbeddedTransaction } from './log/embedded-transaction.ts'
+export type { AppendedRecord, NewRecord } from './log/new-record.ts'
+export type { TopicSettingsRequest } from './log/topic-store.ts'
+export type { CleanupPolicy } from './log/topic-file.ts'
 export { createEmbeddedStorage } from './store/embedded-storage.ts'
 export type { EmbeddedStorage, EmbeddedStorageOptions } from './store/embedded-storage.ts'
 export { createEmbeddedDataReader, createEmbeddedProjectionStore } from './store/embedded-projection-store.ts'
