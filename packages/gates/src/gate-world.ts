@@ -28,9 +28,7 @@ export interface GateWorld {
 }
 
 /** What a gate changes about a projection. */
-export interface ProjectionOverrides extends Partial<
-  Omit<ProjectionOptions<CommutingWriter>, 'topic' | 'log' | 'store'>
-> {
+export interface ProjectionOverrides extends Partial<Omit<ProjectionOptions<CommutingWriter>, 'topic'>> {
   readonly form?: RedisStepForm
   /** Another way to the same Redis, for example through a proxy. */
   readonly redisUrl?: string

@@ -1,21 +1,12 @@
 import { createCuttingProxy, startRedis } from '@tidemark/testkit/service'
 import type { CommandAction } from '@tidemark/testkit/service'
-import { afterEach, describe, expect, it } from 'vitest'
-import { dispatch, openGateWorld, sharedServices } from '../src/gate-world.ts'
+import { describe, expect, it } from 'vitest'
+import { gateWorlds } from '../src/gate-cleanup.ts'
+import { dispatch, sharedServices } from '../src/gate-world.ts'
 import type { GateWorld } from '../src/gate-world.ts'
 
 const forms = ['atomic', 'two-step'] as const
-const worlds: GateWorld[] = []
-afterEach(async () => {
-  await Promise.all(worlds.splice(0).map((world) => world.close()))
-})
-
-async function open(redisUrl?: string): Promise<GateWorld> {
-  const shared = await sharedServices()
-  const world = await openGateWorld({ ...shared, ...(redisUrl === undefined ? {} : { redisUrl }) })
-  worlds.push(world)
-  return world
-}
+const open = gateWorlds()
 
 async function catchUp(world: GateWorld, form: (typeof forms)[number]): Promise<void> {
   const projection = world.projection({ form })
@@ -77,7 +68,7 @@ describe.each(forms)('[A1] a stopped service or a failing Redis, %s form', (form
 
   it('[A1] [CK-42] a full Redis: dirty with the reason, checkpoint unmoved, complete once there is room', async () => {
     await using server = await startRedis({ config: { maxmemory: '64mb', 'maxmemory-policy': 'noeviction' } })
-    const world = await open(server.url)
+    const world = await open({ redisUrl: server.url })
     await catchUp(world, form)
     await world.redis.config('SET', 'maxmemory', '1')
     const projection = world.projection({ form, leaseMs: 60_000 })
