@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // `npm test`: bootstrap, then every stage in order. Flags: --offline, --size=ci|full, --only=<stage,stage>.
+// With CI set, the pure kinds of tests run once more on Node 24.
 // The last line is `N passed, N failed`.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { typecheck } from './typecheck.mjs'
 import { readBackends } from './act/used-backends.mjs'
 import { loadGates } from './act/load-gates.mjs'
 import { root, toolEntry } from './act/paths.mjs'
+import { newerNode, newerNodeExists } from './act/newer-node.mjs'
 import { runNode, tailOf } from './act/run-command.mjs'
 import { runSeed } from './act/run-seed.mjs'
 import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
@@ -56,9 +58,11 @@ const checks = {
 
 async function runStage(stage, options) {
   if (stage.kind === 'check') return checks[stage.name](options)
-  const fileCount = options.files.filter(({ kind }) => kind === stage.name).length
+  const project = stage.project ?? stage.name
+  const fileCount = options.files.filter(({ kind }) => kind === project).length
+  const node = stage.newerNode ? await newerNode() : process.execPath
   const env = { TIDEMARK_SEED: options.seed, TIDEMARK_SIZE: options.size, TIDEMARK_BACKENDS_FILE: backendsFile }
-  return runVitest({ project: stage.name, files: [], fileCount, env, timeoutMs: stage.timeoutMs })
+  return runVitest({ project, name: stage.name, files: [], fileCount, env, timeoutMs: stage.timeoutMs, node })
 }
 
 /** A stage that throws has failed; what was thrown is its output. */
@@ -99,7 +103,8 @@ async function main() {
     size: flags.size ?? process.env.TIDEMARK_SIZE ?? 'ci',
     only: flags.only,
   }
-  const stages = planStages(options)
+  const inCi = Boolean(process.env.CI) && !options.offline
+  const stages = planStages({ ...options, newerNode: inCi && newerNodeExists() })
   const hint = swallowedFlagHint(process.env, 'test')
   if (hint !== undefined) process.stdout.write(`${hint}\n`)
   const from = performance.now()

@@ -30,9 +30,10 @@ export function findTestFiles() {
  *
  * Shape: { passed, failed, skipped, tests, complaint, output, durationMs }; files in `tests` are relative to the root.
  */
-export async function runVitest({ project, files, fileCount, env, timeoutMs, node = process.execPath, echo = false }) {
+export async function runVitest(options) {
+  const { project, name = project, files, fileCount, env, timeoutMs, node = process.execPath, echo = false } = options
   mkdirSync(reportFolder, { recursive: true })
-  const reportFile = join(reportFolder, `${project}.json`)
+  const reportFile = join(reportFolder, `${name}.json`)
   rmSync(reportFile, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [toolEntry.vitest, 'run', '--config', join(root, 'vitest.workspace.ts'), '--project', project]

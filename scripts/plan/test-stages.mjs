@@ -15,6 +15,14 @@ const allStages = [
   { name: 'example', kind: 'check', what: 'the demo on the built packages', timeoutMs: 10 * minute },
 ]
 
+/** The pure kinds of tests once more on a newer Node; the native client is built for the older one only, so no service tests. */
+const newerNodeStages = ['unit', 'property', 'sim'].map((project) => ({
+  ...allStages.find(({ name }) => name === project),
+  name: `${project}-node24`,
+  project,
+  newerNode: true,
+}))
+
 const longSuffixes = ['.property.test.ts', '.sim.test.ts', '.service.test.ts']
 
 /** The sizes a run can have. */
@@ -23,18 +31,20 @@ export const sizes = ['ci', 'full']
 /**
  * Which stages run.
  *
- * Shape: options = { offline, size, only: string | undefined }; `offline` leaves out what needs services, by name.
+ * Shape: options = { offline, size, only: string | undefined, newerNode }; `offline` leaves out what needs services, by name;
+ * `newerNode` adds the pure kinds of tests on Node 24.
  * Throws: UsageError on an unknown size or stage, so that a typing error never passes as a run of nothing.
  */
-export function planStages({ offline, size, only }) {
+export function planStages({ offline, size, only, newerNode = false }) {
   if (!sizes.includes(size)) throw new UsageError(`--size=${size}: it must be ${sizes.join(' or ')}`)
   const chosen = only === undefined ? undefined : only.split(',')
-  const known = allStages.map(({ name }) => name)
+  const stages = [...allStages, ...newerNodeStages]
+  const known = stages.map(({ name }) => name)
   const unknown = chosen?.find((name) => !known.includes(name))
   if (unknown !== undefined) throw new UsageError(`--only=${unknown}: the stages are ${known.join(', ')}`)
   const factor = size === 'full' ? 6 : 1
-  return allStages
-    .filter((stage) => chosen === undefined || chosen.includes(stage.name))
+  return stages
+    .filter((stage) => (chosen === undefined ? newerNode || !stage.newerNode : chosen.includes(stage.name)))
     .filter((stage) => !(offline && stage.services))
     .map((stage) => ({ ...stage, timeoutMs: stage.timeoutMs * factor }))
 }

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { loadScript } from './load-script.ts'
 
+interface Options {
+  offline: boolean
+  size: string
+  only?: string
+  newerNode?: boolean
+}
 const { kindOfTestFile, planStages } = await loadScript<{
   kindOfTestFile(file: string): string | undefined
-  planStages(options: { offline: boolean; size: string; only?: string }): { name: string; timeoutMs: number }[]
+  planStages(options: Options): { name: string; timeoutMs: number }[]
 }>('plan/test-stages')
 const { parseCommandLine } = await loadScript<{
   parseCommandLine(args: string[], known: string[]): { flags: Record<string, unknown>; words: string[] }
 }>('plan/command-line')
 
-const names = (options: { offline: boolean; size: string; only?: string }): string[] =>
-  planStages(options).map(({ name }) => name)
+const names = (options: Options): string[] => planStages(options).map(({ name }) => name)
 
 describe('planStages', () => {
   it('runs everything, cheap and telling stages first', () => {
@@ -30,6 +35,12 @@ describe('planStages', () => {
   it('leaves out the service stage only when told to be offline', () => {
     expect(names({ offline: true, size: 'ci' })).not.toContain('service')
     expect(names({ offline: true, size: 'ci', only: 'unit,sim' })).toEqual(['unit', 'sim'])
+  })
+
+  it('runs the pure kinds once more on a newer Node when told to', () => {
+    const all = names({ offline: false, size: 'ci', newerNode: true })
+    expect(all.slice(-3)).toEqual(['unit-node24', 'property-node24', 'sim-node24'])
+    expect(names({ offline: false, size: 'ci', only: 'unit', newerNode: true })).toEqual(['unit'])
   })
 
   it('gives the full size more time', () => {
