@@ -118,6 +118,7 @@ function wrap(
   let assigned = false
   let admin: ConfluentAdmin | undefined
   let closing: Promise<void> | undefined
+  const describing = new Set<Promise<void>>()
   raw.on('partition.eof', (event) => void ends.push(event))
   const tell = (told: ClientTrouble): void => {
     // A lost connection is noise that comes again and again; it must not cover what cannot heal.
@@ -154,62 +155,87 @@ function wrap(
       }),
     pause: (partitions) => raw.pause(partitions),
     resume: (partitions) => raw.resume(partitions),
-    describe: (topic, deadlineMs) => describe((admin ??= createAdmin()), topic, deadlineMs, clean),
+    async describe(topic, deadlineMs) {
+      if (closing !== undefined) return { kind: 'condition', condition: 'closed', message: 'the client was closed' }
+      const call = startDescribe((admin ??= createAdmin()), topic, deadlineMs, clean)
+      describing.add(call.returned)
+      void call.returned.then(() => describing.delete(call.returned))
+      return call.description
+    },
     trouble: () => trouble,
     onStatistics: (listener) => raw.on('event.stats', (event) => listener(event.message)),
     clean,
-    close: () => (closing ??= release(raw)),
+    close: () => (closing ??= release(raw, describing)),
   }
 }
 
-function release(raw: ConfluentConsumer): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, CLOSE_DEADLINE_MS)
-    const done = (): void => {
-      clearTimeout(timer)
-      resolve()
-    }
-    try {
-      raw.disconnect(done)
-    } catch {
-      done()
-    }
+async function release(raw: ConfluentConsumer, describing: ReadonlySet<Promise<void>>): Promise<void> {
+  const disconnect = async (): Promise<void> => {
+    // The dependent admin client uses the consumer's native handle under a lock of its own: destroying the handle
+    // while such a call runs would crash the process. The call ends by the deadline it was given.
+    await Promise.all(describing)
+    await new Promise<void>((resolve) => {
+      try {
+        raw.disconnect(resolve)
+      } catch {
+        resolve()
+      }
+    })
+  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const expired = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_DEADLINE_MS)
   })
+  await Promise.race([disconnect(), expired])
+  clearTimeout(timer)
 }
 
-async function describe(
+interface DescribeCall {
+  readonly description: Promise<TopicDescription>
+  /** Resolves when the native call has returned, which may be after the description was given up. */
+  readonly returned: Promise<void>
+}
+
+function startDescribe(
   admin: ConfluentAdmin,
   topic: string,
   deadlineMs: number,
   clean: (text: string) => string,
-): Promise<TopicDescription> {
+): DescribeCall {
   const condition = (error: ConfluentError): TopicDescription => ({
     kind: 'condition',
     condition: conditionOf(error),
     message: `${clean(error.message)} (code ${error.code})`,
   })
-  return new Promise((resolve) => {
+  let markReturned: () => void
+  const returned = new Promise<void>((resolve) => {
+    markReturned = resolve
+  })
+  const description = new Promise<TopicDescription>((resolve) => {
     const timer = setTimeout(() => {
       resolve({ kind: 'condition', condition: 'timeout', message: `no description within ${deadlineMs} ms` })
     }, deadlineMs)
-    const settle = (description: TopicDescription): void => {
+    const settle = (told: TopicDescription): void => {
       clearTimeout(timer)
-      resolve(description)
+      markReturned()
+      resolve(told)
     }
     try {
       admin.describeTopics([topic], { timeout: Math.max(1, Math.floor(deadlineMs)) }, (error, topics) => {
         if (error !== null && error !== undefined) return settle(condition(error))
         const found = topics?.find((entry) => entry.name === topic)
-        if (found === undefined)
+        if (found === undefined) {
           return settle({ kind: 'condition', condition: 'other', message: 'an answer without the topic' })
+        }
         if (found.error !== undefined && found.error.code !== 0) return settle(condition(found.error))
         settle({ kind: 'topic', topic: found })
       })
     } catch (error) {
-      // Thrown when the client was disconnected meanwhile.
+      // Thrown before anything was sent: the client is not connected.
       settle({ kind: 'condition', condition: 'closed', message: clean(String((error as Error).message)) })
     }
   })
+  return { description, returned }
 }
 
 async function connect(

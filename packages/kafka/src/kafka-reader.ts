@@ -1,6 +1,7 @@
 import { readTopicId, systemClock } from '@tidemark/core'
 import type { ClientStatement, LogReader, PartitionPosition, PollRequest, PollResult, ReadFailure } from '@tidemark/log'
 import { newAssignmentProgress } from './assignment-progress.ts'
+import type { AssignmentProgress } from './assignment-progress.ts'
 import { noAnswerReasonOf, readFailureOf } from './client-conditions.ts'
 import type { ConfluentPartition } from './confluent-client.ts'
 import { newStoppedFetchWatch, readFetchStates } from './fetch-states.ts'
@@ -8,6 +9,9 @@ import type { GuardedConsumer, TopicDescription } from './guarded-consumer.ts'
 
 /** The longest pause between two looks at an empty queue: the price in latency of never blocking in the client. */
 const IDLE_PULL_MS_MAX = 8
+
+/** The most records one pull takes, whatever the caller asks for: a pull is one task of the client's worker threads. */
+const PULLED_RECORDS_MAX = 100_000
 
 /**
  * Reads assigned partitions from explicit positions until it is closed or fails once.
@@ -20,84 +24,109 @@ export function newKafkaReader(
   positions: readonly PartitionPosition[],
   onClose: () => void,
 ): LogReader {
-  const progress = newAssignmentProgress(topic, positions)
-  const assigned = new Set(positions.map(({ partition }) => partition))
-  const watch = newStoppedFetchWatch(assigned)
-  // The binding does not say which partition an error concerns, so it is known only where there is no choice.
-  const onlyPartition = positions.length === 1 ? positions[0]!.partition : undefined
-  let failure: ReadFailure | undefined
-  let closed = false
-  let polling = false
-  let pulling: Promise<unknown> = Promise.resolve()
+  return new KafkaReader(consumer, topic, positions, onClose)
+}
 
-  consumer.onStatistics((text) => {
-    const stopped = watch.report(readFetchStates(text, topic))
-    if (stopped !== undefined) failure ??= stoppedFailure(topic, stopped)
-  })
+class KafkaReader implements LogReader {
+  readonly #consumer: GuardedConsumer
+  readonly #topic: string
+  readonly #assigned: ReadonlySet<number>
+  readonly #progress: AssignmentProgress
+  readonly #onClose: () => void
+  #failure: ReadFailure | undefined
+  #closed = false
+  #polling = false
+  #pulling: Promise<unknown> = Promise.resolve()
 
-  const partitionsOf = (partitions: readonly number[]): readonly ConfluentPartition[] =>
-    partitions.filter((partition) => assigned.has(partition)).map((partition) => ({ topic, partition }))
+  constructor(consumer: GuardedConsumer, topic: string, positions: readonly PartitionPosition[], onClose: () => void) {
+    this.#consumer = consumer
+    this.#topic = topic
+    this.#assigned = new Set(positions.map(({ partition }) => partition))
+    this.#progress = newAssignmentProgress(topic, positions)
+    this.#onClose = onClose
+    const watch = newStoppedFetchWatch(this.#assigned)
+    consumer.onStatistics((text) => {
+      const stopped = watch.report(readFetchStates(text, topic))
+      if (stopped !== undefined) this.#failure ??= stoppedFailure(topic, stopped)
+    })
+  }
 
-  /** A client that refuses to pause or resume has lost the partition; the next poll says so. */
-  const steer = (act: () => void): void => {
-    if (closed || failure !== undefined) return
+  async poll({ recordsMax, waitMs }: PollRequest): Promise<PollResult> {
+    if (this.#polling) return failed({ reason: 'other', partition: undefined, message: 'two polls at a time' })
+    this.#polling = true
     try {
-      act()
-    } catch (error) {
-      failure = { reason: 'other', partition: undefined, message: consumer.clean(String((error as Error).message)) }
+      const until = systemClock.monotonicMs() + waitMs
+      const pulledMax = Math.min(PULLED_RECORDS_MAX, Math.max(1, Math.floor(recordsMax)))
+      for (let idleMs = 1; ; idleMs = Math.min(idleMs * 2, IDLE_PULL_MS_MAX)) {
+        const result = await this.#pull(pulledMax)
+        const remainingMs = until - systemClock.monotonicMs()
+        if (result.kind === 'failed' || result.batches.length > 0 || remainingMs <= 0) return result
+        await systemClock.sleep(Math.min(idleMs, remainingMs))
+      }
+    } finally {
+      this.#polling = false
     }
   }
 
-  const pullOnce = async (recordsMax: number): Promise<PollResult> => {
-    if (closed) return failed({ reason: 'closed', partition: undefined, message: 'the reader was closed' })
-    failure ??= troubleFailure(consumer)
-    if (failure !== undefined) return failed(failure)
-    const pull = consumer.pull(recordsMax)
-    pulling = pull
+  pause(partitions: readonly number[]): void {
+    this.#steer((chosen) => this.#consumer.pause(chosen), partitions)
+  }
+
+  resume(partitions: readonly number[]): void {
+    this.#steer((chosen) => this.#consumer.resume(chosen), partitions)
+  }
+
+  async describeTopic(deadlineMs: number): Promise<ClientStatement> {
+    return statementOf(await this.#consumer.describe(this.#topic, deadlineMs))
+  }
+
+  async close(): Promise<void> {
+    const first = !this.#closed
+    this.#closed = true
+    // A pull never waits, so its end is near; destroying the client under it is left to nobody's luck.
+    await this.#pulling
+    await this.#consumer.close()
+    if (first) this.#onClose()
+  }
+
+  async #pull(recordsMax: number): Promise<PollResult> {
+    if (this.#closed) return failed({ reason: 'closed', partition: undefined, message: 'the reader was closed' })
+    const known = this.#knownFailure()
+    if (known !== undefined) return failed(known)
+    const pull = this.#consumer.pull(recordsMax)
+    this.#pulling = pull
     const pulled = await pull
     if (pulled.kind === 'error') {
-      failure ??= readFailureOf(pulled.error, consumer.clean(pulled.error.message), onlyPartition)
-      return failed(failure)
+      // The binding does not say which partition an error concerns, so it is known only where there is no choice.
+      const partition = this.#assigned.size === 1 ? [...this.#assigned][0] : undefined
+      return failed(
+        (this.#failure ??= readFailureOf(pulled.error, this.#consumer.clean(pulled.error.message), partition)),
+      )
     }
     // Told while the pull ran: what it brought may already be from a moved position.
-    failure ??= troubleFailure(consumer)
-    if (failure !== undefined) return failed(failure)
-    const accepted = progress.accept(pulled.messages, pulled.ends)
+    const told = this.#knownFailure()
+    if (told !== undefined) return failed(told)
+    const accepted = this.#progress.accept(pulled.messages, pulled.ends)
     if (accepted.kind === 'batches') return { kind: 'fetched', batches: accepted.batches }
-    failure = accepted.failure
-    return failed(failure)
+    return failed((this.#failure = accepted.failure))
   }
 
-  return {
-    async poll({ recordsMax, waitMs }: PollRequest): Promise<PollResult> {
-      if (polling) return failed({ reason: 'other', partition: undefined, message: 'two polls at a time' })
-      polling = true
-      try {
-        const until = systemClock.monotonicMs() + waitMs
-        for (let idleMs = 1; ; idleMs = Math.min(idleMs * 2, IDLE_PULL_MS_MAX)) {
-          const result = await pullOnce(Math.max(1, Math.floor(recordsMax)))
-          const remainingMs = until - systemClock.monotonicMs()
-          if (result.kind === 'failed' || result.batches.length > 0 || remainingMs <= 0) return result
-          await systemClock.sleep(Math.min(idleMs, remainingMs))
-        }
-      } finally {
-        polling = false
-      }
-    },
-    pause: (partitions) => steer(() => consumer.pause(partitionsOf(partitions))),
-    resume: (partitions) => steer(() => consumer.resume(partitionsOf(partitions))),
-    async describeTopic(deadlineMs) {
-      if (closed) return { kind: 'no-answer', reason: 'unreachable', message: 'the reader was closed' }
-      return statementOf(await consumer.describe(topic, deadlineMs))
-    },
-    async close() {
-      if (closed) return consumer.close()
-      closed = true
-      // The client must not be destroyed under a running pull; a pull never waits.
-      await pulling
-      await consumer.close()
-      onClose()
-    },
+  #knownFailure(): ReadFailure | undefined {
+    return (this.#failure ??= troubleFailure(this.#consumer))
+  }
+
+  /** A client that refuses to pause or resume has lost the partition; the next poll says so. */
+  #steer(act: (chosen: readonly ConfluentPartition[]) => void, partitions: readonly number[]): void {
+    if (this.#closed || this.#failure !== undefined) return
+    const topic = this.#topic
+    const chosen = partitions.filter((partition) => this.#assigned.has(partition))
+    if (chosen.length === 0) return
+    try {
+      act(chosen.map((partition) => ({ topic, partition })))
+    } catch (error) {
+      const message = this.#consumer.clean(String((error as Error).message))
+      this.#failure = { reason: 'other', partition: undefined, message }
+    }
   }
 }
 

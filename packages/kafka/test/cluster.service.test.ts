@@ -34,7 +34,7 @@ describe('three brokers', () => {
     const first = await survey(topic)
     if (first.verdict.kind !== 'proven') throw new Error(JSON.stringify(first.verdict))
     const held = first.verdict.identity
-    expect(first.found.answers.map(({ brokerId }) => brokerId).sort()).toEqual([1, 2, 3])
+    expect(first.found.answers.map(({ brokerId }) => brokerId).sort((a, b) => a - b)).toEqual([1, 2, 3])
     const frozen = cluster.brokers[2]!
     frozen.pause()
     try {
@@ -99,6 +99,26 @@ describe('three brokers', () => {
       expect(bounds).toMatchObject({ kind: 'unreadable' })
     } finally {
       await cluster.brokers[1]!.restart()
+    }
+    await waitFor(async () => (await survey(topic)).verdict.kind === 'proven')
+  })
+
+  it('[KAF-7] [KAF-13] closing while the brokers keep a description waiting is safe, and settles', async () => {
+    const topic = await kafka.createTopic(1, {}, undefined, 1)
+    const reader = await log.openReader({ topic, positions: [{ partition: 0, nextOffset: at(0) }], deadlineMs: 10_000 })
+    await readUntil(reader, ({ ends }) => ends.has(0))
+    for (const broker of cluster.brokers) broker.pause()
+    try {
+      const described = [reader.describeTopic(1500), reader.describeTopic(1500)]
+      const before = performance.now()
+      const polled = reader.poll({ recordsMax: 10, waitMs: 10_000 })
+      await reader.close()
+      expect(performance.now() - before).toBeLessThan(8000)
+      for (const statement of await Promise.all(described)) expect(statement).toMatchObject({ kind: 'no-answer' })
+      expect(await polled).toMatchObject({ kind: 'failed', failure: { reason: 'closed' } })
+      expect(await reader.describeTopic(1500)).toMatchObject({ kind: 'no-answer', reason: 'unreachable' })
+    } finally {
+      for (const broker of cluster.brokers) broker.resume()
     }
     await waitFor(async () => (await survey(topic)).verdict.kind === 'proven')
   })

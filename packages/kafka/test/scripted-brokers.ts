@@ -3,7 +3,7 @@ import { addressText } from '../src/connection-options.ts'
 import type { BrokerAddress } from '../src/connection-options.ts'
 
 /** What one scripted broker answers to a request; `undefined` never answers. */
-export type Script = (request: ScriptedRequest) => unknown | undefined
+export type Script = (request: ScriptedRequest) => unknown
 
 /** A request as a scripted broker sees it. */
 export interface ScriptedRequest {
