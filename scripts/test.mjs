@@ -20,6 +20,7 @@ import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
 import { gateLine, gatesFail, gatesLine, judgeGates } from './plan/gate-report.mjs'
 import { planStages } from './plan/test-stages.mjs'
+import { UsageError } from './plan/usage-error.mjs'
 import { closingLine } from './plan/vitest-results.mjs'
 
 const shownLines = 300
@@ -135,14 +136,15 @@ async function main() {
   return totals.failed === 0 ? 0 : 1
 }
 
+/** A run that could not even begin is one failure, said in the same closing words. */
 await runMain(async () => {
   try {
     return await main()
   } catch (error) {
-    if (!(error instanceof StepError)) throw error
-    process.stdout.write(
-      `${error.message}\n${error.remedy === undefined ? '' : `what helps: ${error.remedy}\n`}0 passed, 1 failed\n`,
-    )
+    if (error instanceof UsageError) throw error
+    const remedy = error instanceof StepError && error.remedy !== undefined ? `\nwhat helps: ${error.remedy}` : ''
+    const message = error instanceof StepError ? error.message : (error?.stack ?? error)
+    process.stdout.write(`${message}${remedy}\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`)
     return 1
   }
 })
