@@ -139,7 +139,7 @@ export async function fingerprint(admin: Redis, pattern: string = '*'): Promise<
             : type === 'set'
               ? (await admin.smembers(key)).sort()
               : type === 'zset'
-                ? await admin.zrange(key, 0, -1, 'WITHSCORES')
+                ? await admin.zrange(key, '0', '-1', 'WITHSCORES')
                 : await admin.lrange(key, 0, -1)
       return JSON.stringify([key, type, content, (await admin.pttl(key)) >= 0])
     }),

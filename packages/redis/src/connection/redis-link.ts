@@ -1,5 +1,5 @@
 import type { TidemarkError } from '@tidemark/core'
-import { messageOf } from '@tidemark/core'
+import { isTidemarkError, messageOf } from '@tidemark/core'
 import type { Redis } from 'ioredis'
 import { redisErrors } from '../errors.ts'
 import type { LuaScript } from './lua-script.ts'
@@ -53,7 +53,9 @@ export async function openRedisLink(source: SafeRedisSource): Promise<RedisLink>
     await link.probe()
   } catch (thrown) {
     link.destroy()
-    throw thrown
+    // Version 5 is ready before the server has judged the credentials; the verdict then comes as the first fault.
+    const wasCutOff = isTidemarkError(thrown, 'TM_REDIS_CONNECTION_LOST') && faults.length > 0
+    throw wasCutOff ? connectFailure(source, faults[0]) : thrown
   }
   return link
 }
