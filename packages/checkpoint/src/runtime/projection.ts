@@ -10,11 +10,12 @@ import type { ProjectionObserver } from './projection-observer.ts'
 import { resolveOptions } from './projection-options.ts'
 import type { ProjectionOptions, ResolvedOptions } from './projection-options.ts'
 import { startRun } from './projection-run.ts'
-import type { ProjectionRun, RunCounts } from './projection-run.ts'
+import type { ProjectionRun } from './projection-run.ts'
 import { projectionTransitions } from './projection-state.ts'
 import type { ProjectionEvent, ProjectionState } from './projection-state.ts'
 import { catchingUpSentence, partitionStatus } from './projection-status.ts'
 import type { PartitionStatus, ProjectionStatus } from './projection-status.ts'
+import { noRunCounts } from './run-context.ts'
 import { claimStart, dryRunStart } from './start-sequence.ts'
 
 /** A projection of one topic into one store, from its checkpoints or not at all. */
@@ -59,15 +60,6 @@ export function createProjection<Writer>(options: ProjectionOptions<Writer>): Pr
   return new RunningProjection({ ...resolveOptions(options), clock: options.clock ?? systemClock })
 }
 
-const noCounts: RunCounts = {
-  recordsApplied: 0,
-  stepsApplied: 0,
-  stepsResent: 0,
-  conflicts: 0,
-  identityChecks: 0,
-  quarantinedHere: 0,
-}
-
 class RunningProjection<Writer> implements Projection {
   readonly options: ResolvedOptions<Writer> & { readonly clock: Clock }
   readonly cancel = createCancelSource()
@@ -103,8 +95,12 @@ class RunningProjection<Writer> implements Projection {
       this.reader = await this.openReader(result.plan)
       if (this.cancel.signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the start' })
       this.move('started')
-      this.run = startRun(this.options, result, this.reader, this.cancel.signal, {
-        failed: (reason) => this.fail(reason),
+      this.run = startRun({
+        options: this.options,
+        start: result,
+        reader: this.reader,
+        signal: this.cancel.signal,
+        fail: (reason) => this.fail(reason),
         caughtUp: () => this.move('caught-up'),
         notify: (call) => this.notify(call),
       })
@@ -187,7 +183,7 @@ class RunningProjection<Writer> implements Projection {
         ? {}
         : {
             identity: run.identity,
-            identityAgeMs: Math.round(nowMs - run.guard.lease.provenAtMs),
+            identityAgeMs: Math.round(nowMs - run.provenAtMs),
             leaseAgeMs: Math.round(nowMs - run.confirmedAtMs),
           }
     return {
@@ -197,7 +193,7 @@ class RunningProjection<Writer> implements Projection {
       ...(this.dirty === undefined ? {} : { dirty: this.dirty }),
       topic,
       ...leases,
-      counters: { ...(run?.counts ?? noCounts), observerFailures: this.observerFailures },
+      counters: { ...(run?.counts ?? noRunCounts()), observerFailures: this.observerFailures },
       partitions,
     }
   }

@@ -1,0 +1,51 @@
+import { withDeadline } from '@tidemark/core'
+import { dirtyReasonOfThrown } from './dirty-reason.ts'
+import type { RunContext } from './run-context.ts'
+import { judgeRecheck } from './store-recheck.ts'
+
+/** Re-reads the store and knows which of its lives was last found to hold what this run wrote. */
+export interface StoreWatch {
+  /** The server process last verified; writes are bound to it. */
+  readonly process: string
+  /** Re-reads everything, adopts the process or fails the run. One reading at a time serves everyone who asks meanwhile. */
+  recheck(): Promise<void>
+}
+
+/** The watch of a run. Promises: CKP-38. */
+export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatch {
+  let process = context.start.process
+  let underWay: Promise<void> | undefined
+  const recheck = async (): Promise<void> => {
+    const { store, topic, limits, clock } = context.options
+    const { identity } = context.start.plan
+    const { fences, nonce } = context.start.claim
+    // Steps go on while the store is being read, so a position may be anything from here to where its step leads.
+    const lowest = new Map(context.lanes.map((lane) => [lane.partition, lane.next]))
+    try {
+      const reading = store.read({ topic, partitionCount: identity.partitionCount })
+      const stored = await withDeadline(clock, 're-reading the stored state', limits.stallMsMax, reading)
+      const positions = new Map(
+        context.lanes.map((lane) => [
+          lane.partition,
+          { lowest: lowest.get(lane.partition)!, highest: lane.inFlightTo },
+        ]),
+      )
+      const change = judgeRecheck({ identity, nonce, fences, positions }, stored)
+      if (change !== undefined) return context.fail(change)
+      process = stored.incarnation.process
+    } catch (error) {
+      context.fail(dirtyReasonOfThrown('STORE_FAILED', 're-reading the stored state', error))
+    }
+  }
+  return {
+    get process() {
+      return process
+    },
+    recheck() {
+      underWay ??= recheck().finally(() => {
+        underWay = undefined
+      })
+      return underWay
+    },
+  }
+}
