@@ -87,7 +87,7 @@ function labelled(body: string, label: string): string {
   ).exec(body)
   if (start === null) return ''
   const rest = body.slice(start.index + start[0].length)
-  const next = /^[\s*-]*(?:Cause|(?:What to )?[Cc]heck|Remedy)\b/m.exec(rest)
+  const next = /\n[\s*-]*(?:Cause|(?:What to )?[Cc]heck|Remedy)\b/.exec(rest)
   return rest
     .slice(0, next?.index)
     .replaceAll(/[\s*]+/g, ' ')
