@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { messageOf } from '@tidemark/core'
+import { messageOf, systemClock } from '@tidemark/core'
 import type { Connection } from '@platformatic/kafka'
 import { loadInspectorClient } from './client-packages.ts'
 import type { InspectorClient } from './client-packages.ts'
@@ -26,6 +26,9 @@ export type Exchange<T> =
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'silence'; readonly reason: SilenceReason; readonly message: string }
 
+/** Sends one request over a link. */
+export type Send<T> = (link: BrokerLink, done: AnswerCallback<T>) => void
+
 /** Connections to brokers, opened when first needed, kept open between inspections, replaced after a loss. */
 export interface BrokerConnections {
   /**
@@ -33,11 +36,7 @@ export interface BrokerConnections {
    *
    * A connection that let a deadline pass is dropped: an answer that comes late would be read as the next one.
    */
-  exchange<T>(
-    address: BrokerAddress,
-    deadlineMs: number,
-    send: (link: BrokerLink, done: AnswerCallback<T>) => void,
-  ): Promise<Exchange<T>>
+  exchange<T>(address: BrokerAddress, deadlineMs: number, send: Send<T>): Promise<Exchange<T>>
   close(): Promise<void>
 }
 
@@ -52,45 +51,53 @@ export function newBrokerConnections(connection: CheckedConnection): BrokerConne
   const slots = new Map<string, Slot>()
   let closed = false
 
-  const slotOf = (address: BrokerAddress): Slot => {
+  const slotOf = (address: BrokerAddress): { readonly slot: Slot; readonly reused: boolean } => {
     const key = addressText(address)
     const existing = slots.get(key)
-    if (existing !== undefined) return existing
+    if (existing !== undefined) return { slot: existing, reused: true }
     const slot = openSlot(connection, address, () => {
       if (slots.get(key) === slot) slots.delete(key)
     })
     slots.set(key, slot)
-    return slot
+    return { slot, reused: false }
+  }
+
+  const attempt = async <T>(
+    slot: Slot,
+    address: BrokerAddress,
+    deadlineMs: number,
+    send: Send<T>,
+  ): Promise<Exchange<T>> => {
+    const outcome = await race(deadlineMs, async () => {
+      const link = await slot.link
+      return new Promise<T>((resolve, reject) => {
+        send(link, (error, answer) => (error === null ? resolve(answer as T) : reject(error)))
+      })
+    })
+    if (outcome.kind === 'value') return { kind: 'answer', answer: outcome.value }
+    const where = addressText(address)
+    if (outcome.kind === 'expired') {
+      slot.drop('deadline passed')
+      return { kind: 'silence', reason: 'timeout', message: `${where} did not answer in ${Math.round(deadlineMs)} ms` }
+    }
+    const { reason, message } = silenceOf(outcome.error)
+    // A refused version says nothing against the connection; after anything else its state is unknown.
+    if (reason !== 'unsupported') slot.drop('request failed')
+    return { kind: 'silence', reason, message: `${where}: ${clean(message)}` }
   }
 
   return {
-    async exchange<T>(
-      address: BrokerAddress,
-      deadlineMs: number,
-      send: (link: BrokerLink, done: AnswerCallback<T>) => void,
-    ): Promise<Exchange<T>> {
-      if (closed) return { kind: 'silence', reason: 'unreachable', message: 'the inspector was closed' }
-      const slot = slotOf(address)
-      const outcome = await race(deadlineMs, async () => {
-        const link = await slot.link
-        return new Promise<T>((resolve, reject) => {
-          send(link, (error, answer) => (error === null ? resolve(answer as T) : reject(error)))
-        })
-      })
-      if (outcome.kind === 'value') return { kind: 'answer', answer: outcome.value }
-      if (outcome.kind === 'expired') {
-        slot.drop('deadline passed')
-        return {
-          kind: 'silence',
-          reason: 'timeout',
-          message: `${addressText(address)} did not answer in ${deadlineMs} ms`,
-        }
+    async exchange<T>(address: BrokerAddress, deadlineMs: number, send: Send<T>): Promise<Exchange<T>> {
+      const until = systemClock.monotonicMs() + deadlineMs
+      for (;;) {
+        if (closed) return { kind: 'silence', reason: 'unreachable', message: 'the inspector was closed' }
+        const { slot, reused } = slotOf(address)
+        const remainingMs = Math.max(0, until - systemClock.monotonicMs())
+        const exchange = await attempt(slot, address, remainingMs, send)
+        // A kept connection that the broker had closed says nothing about the broker; requests here only read.
+        if (exchange.kind === 'silence' && exchange.reason === 'unreachable' && reused) continue
+        return exchange
       }
-      const silence = silenceOf(outcome.error)
-      // A refused version says nothing against the connection; after anything else its state is unknown.
-      if (silence.reason !== 'unsupported') slot.drop('request failed')
-      const message = `${addressText(address)}: ${clean(silence.message)}`
-      return { kind: 'silence', reason: silence.reason, message }
     },
     async close() {
       closed = true
@@ -137,7 +144,7 @@ function openSlot(connection: CheckedConnection, address: BrokerAddress, onDropp
     raw.on('close', () => drop('connection closed'))
     const { host, port } = address
     await new Promise<void>((resolve, reject) => {
-      raw!.connect(host, port, (error) => (error === null || error === undefined ? resolve() : reject(error)))
+      void raw!.connect(host, port, (error) => (error === null || error === undefined ? resolve() : reject(error)))
     })
     const versions = await apiVersions(client, raw)
     return {

@@ -146,12 +146,16 @@ function wrap(
     },
     pull: (messagesMax) =>
       new Promise((resolve) => {
-        raw.consume(messagesMax, (error, messages) => {
-          const pulledEnds = ends
-          if (pulledEnds.length > 0) ends = []
-          if (error !== null && error !== undefined) resolve({ kind: 'error', error })
-          else resolve({ kind: 'pulled', messages: messages ?? [], ends: pulledEnds })
-        })
+        try {
+          raw.consume(messagesMax, (error, messages) => {
+            const pulledEnds = ends
+            if (pulledEnds.length > 0) ends = []
+            if (error !== null && error !== undefined) resolve({ kind: 'error', error })
+            else resolve({ kind: 'pulled', messages: messages ?? [], ends: pulledEnds })
+          })
+        } catch (error) {
+          resolve({ kind: 'error', error: { code: -172, message: String((error as Error).message) } })
+        }
       }),
     pause: (partitions) => raw.pause(partitions),
     resume: (partitions) => raw.resume(partitions),

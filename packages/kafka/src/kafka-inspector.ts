@@ -1,6 +1,7 @@
-import { systemClock } from '@tidemark/core'
 import type { BoundsReading, IdentitySurvey, InspectOptions, TopicInspector, TopicSettingsReading } from '@tidemark/log'
+import { askAnyBroker } from './ask-any-broker.ts'
 import { newBrokerConnections } from './broker-connections.ts'
+import type { Send } from './broker-connections.ts'
 import { loadInspectorClient, requireInspectorClient } from './client-packages.ts'
 import { checkConnection } from './connection-options.ts'
 import type { BrokerAddress, KafkaConnectionOptions } from './connection-options.ts'
@@ -8,6 +9,7 @@ import { readPartitionBounds } from './list-offsets.ts'
 import type { FreshMetadata } from './list-offsets.ts'
 import { surveyBrokers } from './metadata-survey.ts'
 import type { SurveyResult } from './metadata-survey.ts'
+import { askMetadata, identityOfAnswer } from './topic-metadata.ts'
 import { askSettings, settingsOfAnswer } from './topic-settings.ts'
 
 /** An inspector that also owns connections. */
@@ -50,6 +52,9 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
     return result
   }
 
+  const anyBroker = <T>(deadlineMs: number, send: Send<T>, refusal: (answer: T) => string | undefined) =>
+    askAnyBroker(connections, members.size > 0 ? [...members.values()] : connection.brokers, deadlineMs, send, refusal)
+
   return {
     async surveyIdentity(topic: string, inspect: InspectOptions): Promise<IdentitySurvey> {
       await loaded
@@ -58,31 +63,19 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
 
     async readBounds(topic: string, partitionCount: number, inspect: InspectOptions): Promise<BoundsReading> {
       await loaded
-      const metadata: FreshMetadata = async (deadlineMs) => {
-        const result = await survey(topic, { ...inspect, deadlineMs })
-        for (const { brokerId, statement } of result.survey.answers) {
-          const answer = result.answers.get(brokerId)
-          if (statement.kind === 'described' && answer !== undefined) return { kind: 'metadata', answer }
-        }
-        return { kind: 'none', message: silenceText(result.survey) }
-      }
+      const metadata: FreshMetadata = (deadlineMs) =>
+        anyBroker(deadlineMs, askMetadata(topic), (answer) => {
+          const statement = identityOfAnswer(topic, answer)
+          return statement.kind === 'described' ? undefined : statement.message
+        })
       return readPartitionBounds(connections, topic, partitionCount, inspect.deadlineMs, metadata)
     },
 
     async readSettings(topic: string, inspect: InspectOptions): Promise<TopicSettingsReading> {
       await loaded
-      const until = systemClock.monotonicMs() + inspect.deadlineMs
-      const remainingMs = (): number => Math.max(0, until - systemClock.monotonicMs())
-      if (members.size === 0) await survey(topic, inspect)
-      const asked = members.size > 0 ? [...members.values()] : connection.brokers
-      let last: TopicSettingsReading = { kind: 'unreadable', message: 'no broker was reached' }
-      for (const address of asked) {
-        if (remainingMs() <= 0 || inspect.signal?.aborted === true) break
-        const exchange = await connections.exchange(address, remainingMs(), askSettings(topic))
-        if (exchange.kind === 'answer') return settingsOfAnswer(topic, exchange.answer)
-        last = { kind: 'unreadable', message: exchange.message }
-      }
-      return last
+      const first = await anyBroker(inspect.deadlineMs, askSettings(topic), () => undefined)
+      if (first.kind === 'answer') return settingsOfAnswer(topic, first.answer)
+      return { kind: 'unreadable', message: first.message }
     },
 
     async close() {
@@ -90,9 +83,4 @@ export function createKafkaInspector(options: KafkaConnectionOptions): KafkaInsp
       await loaded
     },
   }
-}
-
-function silenceText(survey: IdentitySurvey): string {
-  const words = survey.answers.flatMap(({ statement }) => (statement.kind === 'no-answer' ? [statement.message] : []))
-  return words.length === 0 ? 'no broker answered' : [...new Set(words)].slice(0, 5).join('; ')
 }

@@ -2,7 +2,8 @@ import { systemClock } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { boundsFault } from '@tidemark/log'
 import type { BoundsReading, PartitionBounds } from '@tidemark/log'
-import type { AnswerCallback, BrokerConnections, BrokerLink } from './broker-connections.ts'
+import type { AnswerCallback, BrokerConnections, Send } from './broker-connections.ts'
+import type { FirstAnswer } from './ask-any-broker.ts'
 import type { BrokerAddress } from './connection-options.ts'
 import { answerOf, brokersOfAnswer, isLeaderless } from './topic-metadata.ts'
 import type { MetadataAnswer, PartitionMetadata } from './topic-metadata.ts'
@@ -41,11 +42,7 @@ interface Unreadable {
 type Attempt = { readonly kind: 'bounds'; readonly partitions: readonly PartitionBounds[] } | Unreadable
 
 /** Fetches fresh metadata of the topic, or the reason there is none. */
-export type FreshMetadata = (
-  deadlineMs: number,
-) => Promise<
-  { readonly kind: 'metadata'; readonly answer: MetadataAnswer } | { readonly kind: 'none'; readonly message: string }
->
+export type FreshMetadata = (deadlineMs: number) => Promise<FirstAnswer<MetadataAnswer>>
 
 /**
  * Reads low, last stable offset and high watermark of every partition: three requests a leader, leaders in parallel.
@@ -164,7 +161,7 @@ function askOffsets(
   topic: string,
   partitions: readonly PartitionMetadata[],
   spec: OffsetSpec,
-): (link: BrokerLink, done: AnswerCallback<ListOffsetsAnswer>) => void {
+): Send<ListOffsetsAnswer> {
   // The leader epoch makes a deposed leader refuse instead of answering for a log it no longer leads.
   const wanted = partitions.map(({ partitionIndex, leaderEpoch }) => ({
     partitionIndex,

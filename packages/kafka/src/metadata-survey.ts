@@ -15,8 +15,6 @@ export interface SurveyResult {
   readonly survey: IdentitySurvey
   /** Where every listed broker listens. */
   readonly members: ReadonlyMap<number, BrokerAddress>
-  /** The raw answers, freshest ids and leaders, by broker id. */
-  readonly answers: ReadonlyMap<number, MetadataAnswer>
 }
 
 /** What a survey starts from. */
@@ -128,19 +126,17 @@ function isComplete(targets: ReadonlyMap<string, Target>): boolean {
 function resultOf(topic: string, targets: ReadonlyMap<string, Target>, deadlineMs: number): SurveyResult {
   const answers: BrokerAnswer[] = []
   const members = new Map<number, BrokerAddress>()
-  const raw = new Map<number, MetadataAnswer>()
   // A bootstrap address that no answer lists cannot be told apart by an id, so it gets one that no broker has.
   let nameless = -1
   for (const target of targets.values()) {
     const ids = target.brokerIds.size > 0 ? [...target.brokerIds] : [nameless--]
     for (const brokerId of ids) {
       answers.push(answerOf(topic, brokerId, target, deadlineMs))
-      if (target.exchange?.kind === 'answer') raw.set(brokerId, target.exchange.answer)
     }
     if (target.exchange?.kind !== 'answer') continue
     for (const [id, address] of brokersOfAnswer(target.exchange.answer)) members.set(id, address)
   }
-  return { survey: { topic, answers }, members, answers: raw }
+  return { survey: { topic, answers }, members }
 }
 
 function answerOf(topic: string, brokerId: number, target: Target, deadlineMs: number): BrokerAnswer {

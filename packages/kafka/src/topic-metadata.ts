@@ -1,7 +1,7 @@
 import { readTopicId } from '@tidemark/core'
 import type { IdentityStatement, NoAnswerReason } from '@tidemark/log'
 import { PARTITION_COUNT_MAX } from '@tidemark/log'
-import type { AnswerCallback, BrokerLink } from './broker-connections.ts'
+import type { AnswerCallback, Send } from './broker-connections.ts'
 import type { BrokerAddress } from './connection-options.ts'
 
 /** One Metadata answer about one topic, as the wire carries it. Source: KIP-516. */
@@ -94,7 +94,7 @@ export function brokersOfAnswer(answer: MetadataAnswer): ReadonlyMap<number, Bro
 const METADATA_KEY = 3
 
 /** Asks one broker for one topic's metadata, never creating it; fails with `UNSUPPORTED_VERSION` below version 10. */
-export function askMetadata(topic: string): (link: BrokerLink, done: AnswerCallback<MetadataAnswer>) => void {
+export function askMetadata(topic: string): Send<MetadataAnswer> {
   return (link, done) => {
     const { client, connection } = link
     const answered: AnswerCallback<MetadataAnswer> = (error, answer) => {

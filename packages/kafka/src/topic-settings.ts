@@ -1,5 +1,5 @@
 import type { TopicSettingsReading } from '@tidemark/log'
-import type { AnswerCallback, BrokerLink } from './broker-connections.ts'
+import type { AnswerCallback, Send } from './broker-connections.ts'
 import { answerOf } from './topic-metadata.ts'
 
 /** A DescribeConfigs answer, as the wire carries it. */
@@ -18,7 +18,7 @@ const RETENTION = 'retention.ms'
 const CLEANUP = 'cleanup.policy'
 
 /** Asks one broker for a topic's retention and cleanup policy. */
-export function askSettings(topic: string): (link: BrokerLink, done: AnswerCallback<DescribeConfigsAnswer>) => void {
+export function askSettings(topic: string): Send<DescribeConfigsAnswer> {
   return (link, done) => {
     const { client, connection } = link
     const answered: AnswerCallback<DescribeConfigsAnswer> = (error, answer) => {

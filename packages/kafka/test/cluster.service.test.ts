@@ -42,6 +42,10 @@ describe('three brokers', () => {
       const during = await survey(topic, held)
       expect(performance.now() - before).toBeLessThan(2500)
       expect(during.verdict).toMatchObject({ kind: 'unproven', brokerId: 3, reason: 'timeout' })
+      // What any broker may answer does not wait for the frozen one.
+      const asked = performance.now()
+      expect(await log.inspector.readSettings(topic, { deadlineMs: 5000 })).toMatchObject({ kind: 'settings' })
+      expect(performance.now() - asked).toBeLessThan(2500)
       // The others fence it after the session time-out; from then on nobody lists it, and nobody waits for it.
       await waitFor(async () => (await survey(topic, held)).verdict.kind === 'proven')
       const settled = performance.now()

@@ -7,7 +7,7 @@ import { metadataOf, scriptedBrokers } from './scripted-brokers.ts'
 const two = { 1: 'b1:1', 2: 'b2:1' }
 const fresh =
   (leaders: readonly number[]): FreshMetadata =>
-  async () => ({ kind: 'metadata', answer: metadataOf(two, leaders) })
+  async () => ({ kind: 'answer', answer: metadataOf(two, leaders) })
 
 interface Asked {
   readonly isolation: number
@@ -64,7 +64,7 @@ describe('bounds', () => {
     let lookups = 0
     const metadata: FreshMetadata = async () => {
       lookups += 1
-      return { kind: 'metadata', answer: metadataOf(two, [lookups === 1 ? 1 : 2]) }
+      return { kind: 'answer', answer: metadataOf(two, [lookups === 1 ? 1 : 2]) }
     }
     const brokers = scriptedBrokers({ 'b1:1': (request) => offsets(askedOf(request), -1n, 6), 'b2:1': honest })
     expect(await readPartitionBounds(brokers, 't', 1, 2000, metadata)).toMatchObject({ kind: 'bounds' })

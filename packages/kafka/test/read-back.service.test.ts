@@ -105,6 +105,20 @@ describe('reading back', () => {
     await expect(back('never-made', [[0, 0]])).rejects.toMatchObject({ code: 'TM_KAFKA_UNKNOWN_TOPIC' })
   })
 
+  it('[KAF-10] records larger than one fetch are read back too', async () => {
+    const topic = await kafka.createTopic(6)
+    const producer = await kafka.producer()
+    for (let partition = 0; partition < 6; partition += 1) {
+      for (let i = 0; i < 2; i += 1) producer.produce(topic, partition, Buffer.alloc(400_000, partition), 'k')
+    }
+    await called((done) => producer.flush(30_000, done))
+    const wanted = Array.from({ length: 6 }, (_, partition) => [partition, 1] as const)
+    const answers = [...(await back(topic, wanted)).values()]
+    expect(answers.map((answer) => answer.kind === 'record' && answer.record.value?.byteLength)).toEqual(
+      Array.from({ length: 6 }, () => 400_000),
+    )
+  })
+
   it('[KAF-10] hundreds of partitions are read back within seconds', async () => {
     const topic = await kafka.createTopic(200)
     const producer = await kafka.producer()
