@@ -101,13 +101,13 @@ export function readFrame(bytes: Buffer, start: number, sequence: bigint, salt: 
  * Whether what follows the last whole frame is a write that was cut off, rather than damage.
  *
  * Cut off is: less than a header; a header followed by less than its payload; a last payload that did not reach the
- * disk; or only zeros after the start of a header, as a file system leaves when it grew the file first. A frame is
+ * disk; or zeros where the rest belongs, as a file system leaves them when it grew the file first. A frame is
  * written only after the one before it was confirmed, so nothing whole can follow a torn one.
  */
 export function isTornTail(rest: Buffer, sequence: bigint, salt: Buffer): boolean {
   const reading = readFrame(rest, 0, sequence, salt)
   if (reading.kind === 'incomplete') return true
-  if (reading.kind === 'payload-damaged') return reading.end === rest.length
+  if (reading.kind === 'payload-damaged') return isZero(rest.subarray(reading.end))
   return reading.kind === 'header-damaged' && isZero(rest.subarray(FRAME_HEADER_BYTES - 1))
 }
 
