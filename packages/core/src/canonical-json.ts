@@ -46,6 +46,9 @@ function encodeArray(value: readonly unknown[], path: string, depth: number): st
     if (!Object.hasOwn(value, index)) throw refuse(`${path}[${index}]`, 'the array has a hole')
     parts.push(encode(value[index], `${path}[${index}]`, depth + 1))
   }
+  if (Object.keys(value).length !== value.length || Object.getOwnPropertySymbols(value).length > 0) {
+    throw refuse(path, 'the array has properties besides its elements')
+  }
   return `[${parts.join(',')}]`
 }
 
