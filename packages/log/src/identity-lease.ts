@@ -31,9 +31,13 @@ export function fetchReturned(lease: IdentityLease): IdentityLease {
   return { ...lease, fetched: lease.fetched + 1 }
 }
 
-/** The lease after a check started. It will cover all that has been fetched so far. */
+/**
+ * The lease after a check started. It will cover all that has been fetched so far.
+ *
+ * Of checks that overlap only the earliest start counts: an end does not say which of them it belongs to.
+ */
 export function checkStarted(lease: IdentityLease): IdentityLease {
-  return { ...lease, checking: lease.fetched }
+  return { ...lease, checking: lease.checking ?? lease.fetched }
 }
 
 /** The lease after the check under way ended with a verdict. Promises: LOG-5, LOG-6. */

@@ -84,7 +84,8 @@ export function judgeSurvey(
   }
   const silent = findSilent(survey, client)
   if (silent !== undefined) return silent
-  if (expected === undefined) {
+  // A survey that heard nobody is no proof of what is held either.
+  if (expected === undefined || described.length === 0) {
     return {
       kind: 'unproven',
       brokerId: 'none',
