@@ -35,7 +35,8 @@ export function encodeQuarantineEntry(entry: QuarantineEntry): string {
     offset: encodeOffset(entry.offset),
     partition,
     reason,
-    timestampMs,
+    // A record is not trusted to have a sane timestamp; one that no number holds exactly must still be set aside.
+    timestampMs: Number.isSafeInteger(timestampMs) ? timestampMs : String(timestampMs),
     valueBytes,
     valueDigest,
     v: 1,

@@ -73,7 +73,14 @@ export function refuse(
 ): Refusal {
   const docsPath = `docs/errors/refusals.md#${code.toLowerCase()}`
   const where = partition === undefined ? {} : { partition }
-  return { code, ...where, message, values, remedy: refusalCatalogue[code], docsPath }
+  return { code, ...where, message: onOneLine(message), values, remedy: refusalCatalogue[code], docsPath }
+}
+
+/** Damaged stored text is quoted in messages; a line break in it must not look like a line of ours in a log. */
+function onOneLine(message: string): string {
+  return message.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** All reasons as text for an operator: a line per reason, its remedy beneath. */

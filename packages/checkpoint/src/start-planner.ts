@@ -94,7 +94,9 @@ export function planStart(input: PlanInput): PlanVerdict {
 
   const partitions: PartitionStart[] = []
   const notes: PlanNote[] = []
-  const readBacks = new Map(input.readBacks.map((readBack) => [readBack.partition, readBack]))
+  // The witness may have moved since the records were read back; an answer about another record is no answer.
+  const asked = input.readBacks.filter(({ partition, offset }) => review.witnesses.get(partition)?.offset === offset)
+  const readBacks = new Map(asked.map((readBack) => [readBack.partition, readBack]))
   for (const partitionBounds of bounds) {
     const start = planPartition(input, review, partitionBounds, refusals)
     if (start !== undefined) partitions.push(start)
@@ -144,7 +146,11 @@ function surveyRefusals(verdict: SurveyVerdict): readonly Refusal[] {
 
 function settingsRefusals(input: PlanInput): readonly Refusal[] {
   const reading = input.settings
-  if (reading === undefined) return []
+  if (reading === undefined) {
+    // Settings nobody read are as unknown as unreadable ones; without a proven identity there was no topic to ask about.
+    if (input.identity.kind !== 'proven') return []
+    return [refuse('SETTINGS_UNREADABLE', `settings of topic ${input.topic} were not read`)]
+  }
   if (reading.kind === 'unreadable') {
     return [refuse('SETTINGS_UNREADABLE', `settings of topic ${input.topic} cannot be read: ${reading.message}`)]
   }

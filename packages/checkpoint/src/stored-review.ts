@@ -1,3 +1,4 @@
+import { decodeOffset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
 import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
@@ -37,7 +38,7 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
     refusals.push(...checkpointRefusals(key, partition, decoded.value, meta))
   }
   const witnesses = reviewWitnesses(namespace, stored, checkpoints, refusals)
-  const present = new Set(stored.checkpoints.keys())
+  const present = new Set([...stored.checkpoints.keys(), ...unreadableCheckpoints(namespace, topic, stored)])
   const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
   if (!hasMeta && present.size > 0) {
     const partitions = [...present].sort((a, b) => a - b)
@@ -49,6 +50,15 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
     )
   }
   return { meta, hasMeta, checkpoints, present, witnesses, refusals }
+}
+
+/** A key that holds something else than a checkpoint is damaged, not absent. */
+function unreadableCheckpoints(namespace: Namespace, topic: string, stored: StoredState): readonly number[] {
+  const prefix = checkpointKey(namespace, topic, 0).slice(0, -1)
+  return stored.unreadable.flatMap(({ key }) => {
+    const partition = key.startsWith(prefix) ? decodeOffset(key.slice(prefix.length)) : undefined
+    return partition === undefined ? [] : [Number(partition)]
+  })
 }
 
 function reviewMeta(namespace: Namespace, stored: StoredState, refusals: Refusal[]): StoredMeta | undefined {
