@@ -6,6 +6,8 @@ export interface DispatchSource {
   next(count: number): readonly DispatchMessage[]
   /** Dispatches for a transaction that is going to be aborted; their users are named in no other. */
   nextAborted(count: number): readonly DispatchMessage[]
+  /** Users named so far, other than those. */
+  readonly users: ReadonlySet<string>
   /** Users who were only ever named in aborted transactions. */
   readonly abortedUsers: ReadonlySet<string>
 }
@@ -20,7 +22,8 @@ export interface DispatchSourceOptions {
 
 /** A source of dispatches between a number of users. */
 export function createDispatchSource(options: DispatchSourceOptions): DispatchSource {
-  const { users, random } = options
+  const { random } = options
+  const users = new Set<string>()
   const abortedUsers = new Set<string>()
   let createdAt = options.startMs
   let count = 0
@@ -28,18 +31,19 @@ export function createDispatchSource(options: DispatchSourceOptions): DispatchSo
   const dispatch = (kind: 'user' | 'ghost'): DispatchMessage => {
     count += 1
     createdAt += 1
-    const chat = draw(users * 3)
+    const chat = draw(options.users * 3)
     // Every conversation has two to five fixed members; in a small town the same user may be named twice.
     const recipients = Array.from(
       { length: 2 + (chat % 4) },
-      (_, index) => `${kind}-${(chat * 31 + index * 17) % users}`,
+      (_, index) => `${kind}-${(chat * 31 + index * 17) % options.users}`,
     )
-    if (kind === 'ghost') for (const user of recipients) abortedUsers.add(user)
+    for (const user of recipients) (kind === 'user' ? users : abortedUsers).add(user)
     const conversationId = `${kind}-chat-${chat}`
     const value = encodeDispatch({ dispatchId: `dispatch-${count}`, conversationId, createdAt, recipients })
     return { key: conversationId, value }
   }
   return {
+    users,
     abortedUsers,
     next: (length) => Array.from({ length }, () => dispatch('user')),
     nextAborted: (length) => Array.from({ length }, () => dispatch('ghost')),
