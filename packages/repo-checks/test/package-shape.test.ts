@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryPoints } from '../src/entry-points.ts'
 import { exists, filesUnder, readText, root, workspaceExamples, workspacePackages } from '../src/workspace.ts'
-import type { WorkspacePackage } from '../src/workspace.ts'
+import type { Manifest, WorkspacePackage } from '../src/workspace.ts'
 
 const packages = workspacePackages()
 const shipped = packages.filter(({ manifest }) => manifest.private !== true)
@@ -72,6 +72,20 @@ describe.each(shipped)('the published package $name', (pack: WorkspacePackage) =
   it('has in dist, where it was built, a module and its types for every entry point', () => {
     if (!exists(`${folder}/dist`)) return
     expect(entries.flatMap(({ dist, types }) => [dist, types]).filter((file) => !exists(file))).toEqual([])
+  })
+})
+
+describe('the list of dependencies', () => {
+  it('names every dependency from a registry, and none that is not there', () => {
+    const rootDev = Object.keys((JSON.parse(readText('package.json')) as Manifest).devDependencies ?? {})
+    const asked = [...packages, ...workspaceExamples()].flatMap(({ manifest }) => [
+      ...Object.keys(manifest.dependencies ?? {}),
+      ...Object.keys(manifest.devDependencies ?? {}),
+      ...Object.keys(manifest.peerDependencies ?? {}),
+    ])
+    const needed = new Set([...rootDev, ...asked].filter((name) => !name.startsWith('@tidemark/')))
+    const rows = readText('docs/adr/dependencies.md').matchAll(/^\| `([^`]+)`/gm)
+    expect([...rows].map(([, name]) => name).toSorted()).toEqual([...needed].toSorted())
   })
 })
 
