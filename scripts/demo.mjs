@@ -18,7 +18,7 @@ const demoTimeoutMs = 600_000
  * Runs the demo once.
  *
  * Shape: options = { services: boolean, complaints: string[], from: 'source' | 'dist', echo: boolean };
- * gives { code, output, says }.
+ * gives { code, output, says, used: [{ service, backend }] }.
  */
 export async function runDemo({ services, complaints = [], from, echo }) {
   if (!existsSync(demoFile)) throw new StepError('the demo is missing: examples/session-projection/src/demo.ts')
@@ -33,10 +33,16 @@ export async function runDemo({ services, complaints = [], from, echo }) {
     if (echo) process.stdout.write(`${says.join('\n  ')}\n`)
     const args = from === 'source' ? sourceRunArgs : ['--import', 'tsx']
     const { code, output } = await runNode([...args, demoFile], { cwd: root, env, echo, timeoutMs: demoTimeoutMs })
-    return { code, output, says }
+    return { code, output, says, used: usedServices(asked.services) }
   } finally {
     await asked.close()
   }
+}
+
+function usedServices(services) {
+  const entries = Object.entries(services)
+  if (entries.some(([, { error }]) => error !== undefined)) return []
+  return entries.map(([service, { backend }]) => ({ service, backend }))
 }
 
 async function main() {

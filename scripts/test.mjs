@@ -8,7 +8,7 @@ import { bootstrap } from './bootstrap.mjs'
 import { build } from './build.mjs'
 import { runDemo } from './demo.mjs'
 import { typecheck } from './typecheck.mjs'
-import { readBackends } from './act/used-backends.mjs'
+import { readBackends, recordBackends } from './act/used-backends.mjs'
 import { loadGates } from './act/load-gates.mjs'
 import { root, toolEntry } from './act/paths.mjs'
 import { newerNode, newerNodeExists } from './act/newer-node.mjs'
@@ -50,7 +50,8 @@ const checks = {
     return check(failed.length === 0 && built > 0, failed.map(({ name, output }) => `${name}:\n${output}`).join('\n'))
   },
   async example({ offline }) {
-    const { code, output, says } = await runDemo({ services: !offline, from: 'dist', echo: false })
+    const { code, output, says, used } = await runDemo({ services: !offline, from: 'dist', echo: false })
+    recordBackends(backendsFile, used)
     process.stdout.write(`  ${says.join('\n  ')}\n`)
     const embeddedByAccident = !offline && says[0].startsWith('backend: embedded')
     return check(code === 0 && !embeddedByAccident, `${says.join('\n')}\n${output}`)

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 const wording = {
   address: 'real, at the address in the environment',
@@ -17,4 +18,10 @@ export function readBackends(file, offline) {
   const used = new Map(lines.map((line) => JSON.parse(line)).map(({ service, backend }) => [service, wording[backend]]))
   if (used.size === 0) return 'backends: no service was used'
   return `backends: ${[...used].map(([service, how]) => `${service} ${how}`).join('; ')}`
+}
+
+/** Notes services that a stage used, in the same file as the test runs. */
+export function recordBackends(file, used) {
+  mkdirSync(dirname(file), { recursive: true })
+  appendFileSync(file, used.map((one) => `${JSON.stringify(one)}\n`).join(''))
 }
