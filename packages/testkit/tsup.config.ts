@@ -4,6 +4,7 @@ export default defineConfig({
   entry: {
     'contract/index': 'src/contract/index.ts',
     'arbitrary/index': 'src/arbitrary/index.ts',
+    'oracle/index': 'src/oracle/index.ts',
     'sim/index': 'src/sim/index.ts',
     'service/index': 'src/service/index.ts',
   },
