@@ -51,8 +51,8 @@ describe.each(shipped)('the published package $name', (pack: WorkspacePackage) =
       default: { entry: Record<string, string>; format: string[] }
     }
     expect(config.format).toEqual(['esm'])
-    const built = Object.entries(config.entry).map(([out, from]) => [`${folder}/${from}`, `${folder}/dist/${out}.js`])
-    expect(built.toSorted()).toEqual(entries.map(({ source, dist }) => [source, dist]).toSorted())
+    const built = Object.entries(config.entry).map(([out, from]) => `${folder}/${from} -> ${folder}/dist/${out}.js`)
+    expect(built.toSorted()).toEqual(entries.map(({ source, dist }) => `${source} -> ${dist}`).toSorted())
   })
 
   it('ships source, build, promises and readme, and the files it lists exist', () => {
@@ -85,7 +85,7 @@ describe('the list of dependencies', () => {
     ])
     const needed = new Set([...rootDev, ...asked].filter((name) => !name.startsWith('@tidemark/')))
     const rows = readText('docs/adr/dependencies.md').matchAll(/^\| `([^`]+)`/gm)
-    expect([...rows].map(([, name]) => name).toSorted()).toEqual([...needed].toSorted())
+    expect(new Set([...rows].map(([, name]) => name))).toEqual(needed)
   })
 })
 

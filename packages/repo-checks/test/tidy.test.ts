@@ -137,7 +137,7 @@ describe('the project speaks of itself alone', () => {
 describe('tests', () => {
   it('have a suffix that says their kind, or are no tests', () => {
     const kinds = /\.(?:property|sim|service)?\.?test\.ts$/
-    const stray = testFiles().filter((file) => /\.test\.ts$/.test(file) && !kinds.test(file))
+    const stray = testFiles().filter((file) => file.endsWith('.test.ts') && !kinds.test(file))
     expect(stray).toEqual([])
   })
 
