@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { messageOf } from '@tidemark/core'
-import type { ConfluentClient } from './confluent-client.ts'
+import type { ConfluentClient } from './reading/confluent-client.ts'
 import { kafkaErrors } from './errors.ts'
 
 /** The inspecting client's module. */

@@ -3,12 +3,12 @@ import { loadConfluentClient } from './client-packages.ts'
 import { checkConnection } from './connection-options.ts'
 import type { KafkaConnectionOptions } from './connection-options.ts'
 import { kafkaErrors } from './errors.ts'
-import { createKafkaInspector } from './kafka-inspector.ts'
-import { newKafkaReader } from './kafka-reader.ts'
-import { READ_BACK_TUNING, readBackRecords } from './read-back.ts'
-import { openAssignedConsumer } from './reader-opening.ts'
-import { checkClientTuning } from './safe-consumer-options.ts'
-import type { ClientTuning } from './safe-consumer-options.ts'
+import { createKafkaInspector } from './inspection/kafka-inspector.ts'
+import { newKafkaReader } from './reading/kafka-reader.ts'
+import { READ_BACK_TUNING, readBackRecords } from './reading/read-back.ts'
+import { openAssignedConsumer } from './reading/reader-opening.ts'
+import { checkClientTuning } from './reading/safe-consumer-options.ts'
+import type { ClientTuning } from './reading/safe-consumer-options.ts'
 
 /** Which cluster to read, as whom, and how much to fetch. */
 export interface KafkaLogOptions extends KafkaConnectionOptions {

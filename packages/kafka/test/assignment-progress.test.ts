@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Offset } from '@tidemark/core'
-import { newAssignmentProgress } from '../src/assignment-progress.ts'
-import type { Accepted } from '../src/assignment-progress.ts'
-import type { ConfluentMessage } from '../src/confluent-client.ts'
-import { recordOf } from '../src/record-conversion.ts'
+import { newAssignmentProgress } from '../src/reading/assignment-progress.ts'
+import type { Accepted } from '../src/reading/assignment-progress.ts'
+import type { ConfluentMessage } from '../src/reading/confluent-client.ts'
+import { recordOf } from '../src/reading/record-conversion.ts'
 
 const topic = 't'
 const message = (offset: number, partition = 0): ConfluentMessage => ({

@@ -1,10 +1,10 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { newBrokerConnections } from '../src/broker-connections.ts'
+import { newBrokerConnections } from '../src/inspection/broker-connections.ts'
 import { checkConnection } from '../src/connection-options.ts'
 import { createKafkaInspector } from '../src/index.ts'
-import { askMetadata } from '../src/topic-metadata.ts'
+import { askMetadata } from '../src/inspection/topic-metadata.ts'
 
 const servers: Server[] = []
 const sockets = new Set<Socket>()

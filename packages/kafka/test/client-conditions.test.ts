@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { conditionOf, eventConditionOf, noAnswerReasonOf, readFailureOf } from '../src/client-conditions.ts'
+import { conditionOf, eventConditionOf, noAnswerReasonOf, readFailureOf } from '../src/reading/client-conditions.ts'
 import { loadConfluentClient, requireInspectorClient } from '../src/client-packages.ts'
-import { statementOf } from '../src/kafka-reader.ts'
+import { statementOf } from '../src/reading/kafka-reader.ts'
 
 const error = (code: number, message = 'words') => ({ code, message })
 

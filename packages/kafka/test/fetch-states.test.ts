@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newStoppedFetchWatch, readFetchStates } from '../src/fetch-states.ts'
+import { newStoppedFetchWatch, readFetchStates } from '../src/reading/fetch-states.ts'
 
 const statistics = (partitions: Record<string, object>): string => JSON.stringify({ topics: { t: { partitions } } })
 const state = (partition: number, fetching: boolean, unknown = false) => ({ partition, fetching, unknown })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeSurvey } from '@tidemark/log'
 import type { BrokerAddress } from '../src/connection-options.ts'
-import { surveyBrokers } from '../src/metadata-survey.ts'
+import { surveyBrokers } from '../src/inspection/metadata-survey.ts'
 import { metadataOf, scriptedBrokers } from './scripted-brokers.ts'
 
 const address = (text: string): BrokerAddress => ({ host: text.split(':')[0]!, port: Number(text.split(':')[1]) })
@@ -10,7 +10,7 @@ const known = (brokers: Readonly<Record<number, string>>): ReadonlyMap<number, B
   new Map(Object.entries(brokers).map(([id, where]) => [Number(id), address(where)]))
 const ids = (result: Awaited<ReturnType<typeof surveyBrokers>>): readonly number[] =>
   result.survey.answers.map(({ brokerId }) => brokerId).sort((a, b) => a - b)
-const base = { topic: 't', bootstrap: [address('b1:1')], known: new Map<number, BrokerAddress>(), deadlineMs: 400 }
+const base = { topic: 't', bootstrap: [address('b1:1')], known: new Map<number, BrokerAddress>(), deadlineMs: 1500 }
 const answering = () => metadataOf(three, [1, 2, 3])
 
 describe('survey', () => {
@@ -40,14 +40,14 @@ describe('survey', () => {
     const listed = scriptedBrokers({ 'b1:1': answering, 'b2:1': answering, 'b3:1': silent })
     const before = performance.now()
     const held = await surveyBrokers(listed, { ...base, known: known(three) })
-    expect(performance.now() - before).toBeGreaterThan(350)
+    expect(performance.now() - before).toBeGreaterThan(1400)
     expect(judgeSurvey(held.survey, undefined)).toMatchObject({ kind: 'unproven', brokerId: 3, reason: 'timeout' })
 
     const two = () => metadataOf({ 1: 'b1:1', 2: 'b2:1' }, [1, 2])
     const dropped = scriptedBrokers({ 'b1:1': two, 'b2:1': two, 'b3:1': silent })
     const again = performance.now()
     const result = await surveyBrokers(dropped, { ...base, known: known(three) })
-    expect(performance.now() - again).toBeLessThan(200)
+    expect(performance.now() - again).toBeLessThan(1000)
     expect(judgeSurvey(result.survey, undefined).kind).toBe('proven')
     expect([...result.members.keys()]).toEqual([1, 2])
   })
@@ -60,7 +60,7 @@ describe('survey', () => {
     })
     const before = performance.now()
     const result = await surveyBrokers(brokers, { ...base, bootstrap: [address('mute:1'), address('vip:1')] })
-    expect(performance.now() - before).toBeLessThan(200)
+    expect(performance.now() - before).toBeLessThan(1000)
     expect(ids(result)).toEqual([-2, -1, 1])
     expect(judgeSurvey(result.survey, undefined).kind).toBe('proven')
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Offset } from '@tidemark/core'
 import type { LogReader, LogRecord, PollResult } from '@tidemark/log'
-import { readBackRecords } from '../src/read-back.ts'
-import type { OpenReader } from '../src/read-back.ts'
+import { readBackRecords } from '../src/reading/read-back.ts'
+import type { OpenReader } from '../src/reading/read-back.ts'
 
 const record = (partition: number, offset: number): LogRecord => ({
   partition,

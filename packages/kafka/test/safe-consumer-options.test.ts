@@ -6,7 +6,7 @@ import {
   guardedSettings,
   statisticsIntervalMs,
   TUNABLE_CLIENT_OPTIONS,
-} from '../src/safe-consumer-options.ts'
+} from '../src/reading/safe-consumer-options.ts'
 
 const refusal = (tuning: Record<string, unknown>): { code: string; message: string; details: { option: string } } => {
   try {

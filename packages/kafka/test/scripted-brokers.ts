@@ -1,4 +1,4 @@
-import type { BrokerConnections, BrokerLink, Exchange } from '../src/broker-connections.ts'
+import type { BrokerConnections, BrokerLink, Exchange } from '../src/inspection/broker-connections.ts'
 import { addressText } from '../src/connection-options.ts'
 import type { BrokerAddress } from '../src/connection-options.ts'
 

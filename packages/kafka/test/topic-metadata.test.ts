@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { brokersOfAnswer, identityOfAnswer } from '../src/topic-metadata.ts'
-import type { MetadataAnswer, PartitionMetadata, TopicMetadata } from '../src/topic-metadata.ts'
-import { settingsOfAnswer } from '../src/topic-settings.ts'
+import { brokersOfAnswer, identityOfAnswer } from '../src/inspection/topic-metadata.ts'
+import type { MetadataAnswer, PartitionMetadata, TopicMetadata } from '../src/inspection/topic-metadata.ts'
+import { settingsOfAnswer } from '../src/inspection/topic-settings.ts'
 
 const id = 'edbce881-ef7f-96bd-9da2-2d48fd68e2f5'
 const partition = (partitionIndex: number, more: Partial<PartitionMetadata> = {}): PartitionMetadata => ({

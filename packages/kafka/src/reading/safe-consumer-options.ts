@@ -1,7 +1,7 @@
-import { brokersText } from './connection-options.ts'
-import type { CheckedConnection } from './connection-options.ts'
-import { kafkaErrors } from './errors.ts'
-import { consumerSecurity } from './security.ts'
+import { brokersText } from '../connection-options.ts'
+import type { CheckedConnection } from '../connection-options.ts'
+import { kafkaErrors } from '../errors.ts'
+import { consumerSecurity } from '../security.ts'
 
 /** Client options a host may set: they change sizes and times, never what is read or from where. */
 export type ClientTuning = Readonly<Record<string, number | boolean>>

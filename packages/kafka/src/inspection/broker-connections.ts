@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { messageOf, systemClock } from '@tidemark/core'
 import type { Connection } from '@platformatic/kafka'
-import { loadInspectorClient } from './client-packages.ts'
-import type { InspectorClient } from './client-packages.ts'
-import { addressText } from './connection-options.ts'
-import type { BrokerAddress, CheckedConnection } from './connection-options.ts'
-import { inspectorSecurity, secretsRemover } from './security.ts'
+import { loadInspectorClient } from '../client-packages.ts'
+import type { InspectorClient } from '../client-packages.ts'
+import { addressText } from '../connection-options.ts'
+import type { BrokerAddress, CheckedConnection } from '../connection-options.ts'
+import { inspectorSecurity, secretsRemover } from '../security.ts'
 
 /** Takes a request's outcome, as the inspecting client's API functions give it. */
 export type AnswerCallback<T> = (error: Error | null, answer?: T) => void

@@ -1,5 +1,5 @@
 import type { BrokerConnections, Send } from './broker-connections.ts'
-import type { BrokerAddress } from './connection-options.ts'
+import type { BrokerAddress } from '../connection-options.ts'
 
 /** The first answer that will do, or all reasons why there is none. */
 export type FirstAnswer<T> =

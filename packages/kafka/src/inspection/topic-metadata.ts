@@ -2,7 +2,7 @@ import { readTopicId } from '@tidemark/core'
 import type { IdentityStatement, NoAnswerReason } from '@tidemark/log'
 import { PARTITION_COUNT_MAX } from '@tidemark/log'
 import type { AnswerCallback, Send } from './broker-connections.ts'
-import type { BrokerAddress } from './connection-options.ts'
+import type { BrokerAddress } from '../connection-options.ts'
 
 /** One Metadata answer about one topic, as the wire carries it. Source: KIP-516. */
 export interface MetadataAnswer {

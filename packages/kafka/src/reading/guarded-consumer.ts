@@ -3,7 +3,7 @@ import { coreErrors, systemClock } from '@tidemark/core'
 import type { CancelSignal } from '@tidemark/core'
 import { conditionOf, eventConditionOf, GROUP_HINT } from './client-conditions.ts'
 import type { ClientCondition } from './client-conditions.ts'
-import { loadConfluentClient } from './client-packages.ts'
+import { loadConfluentClient } from '../client-packages.ts'
 import type {
   ConfluentAdmin,
   ConfluentConsumer,
@@ -13,12 +13,12 @@ import type {
   ConfluentPosition,
   ConfluentTopic,
 } from './confluent-client.ts'
-import { brokersText } from './connection-options.ts'
-import type { CheckedConnection } from './connection-options.ts'
-import { kafkaErrors } from './errors.ts'
+import { brokersText } from '../connection-options.ts'
+import type { CheckedConnection } from '../connection-options.ts'
+import { kafkaErrors } from '../errors.ts'
 import { guardedSettings } from './safe-consumer-options.ts'
 import type { ClientTuning } from './safe-consumer-options.ts'
-import { secretsRemover } from './security.ts'
+import { secretsRemover } from '../security.ts'
 
 /** What one pull of everything that is ready brought. */
 export type Pull =

@@ -4,7 +4,7 @@ import { boundsFault } from '@tidemark/log'
 import type { BoundsReading, PartitionBounds } from '@tidemark/log'
 import type { AnswerCallback, BrokerConnections, Send } from './broker-connections.ts'
 import type { FirstAnswer } from './ask-any-broker.ts'
-import type { BrokerAddress } from './connection-options.ts'
+import type { BrokerAddress } from '../connection-options.ts'
 import { answerOf, brokersOfAnswer, isLeaderless } from './topic-metadata.ts'
 import type { MetadataAnswer, PartitionMetadata } from './topic-metadata.ts'
 
