@@ -1,16 +1,16 @@
-// Reading order: files (frames, atomic replacement, lock) -> store (keyspace on disk, projection store) -> log
-// (partition files, producer, reader, inspector).
-export { createEmbeddedLog } from './log/embedded-log.ts'
-export type { EmbeddedLogOptions } from './log/embedded-log.ts'
-export { createEmbeddedProducer } from './log/embedded-producer.ts'
-export type { EmbeddedProducer, EmbeddedProducerOptions } from './log/embedded-producer.ts'
-export type { EmbeddedTransaction } from './log/embedded-transaction.ts'
+// Reading order: files (frames, atomic replacement, lock) -> store (keyspace on disk, projection store) -> log (words and
+// layout) -> producer (the one writer) -> reader (readers and the inspector).
+export { createEmbeddedLog } from './reader/embedded-log.ts'
+export type { EmbeddedLogOptions } from './reader/embedded-log.ts'
+export { createEmbeddedProducer } from './producer/embedded-producer.ts'
+export type { EmbeddedProducer, EmbeddedProducerOptions } from './producer/embedded-producer.ts'
+export type { EmbeddedTransaction } from './producer/embedded-transaction.ts'
 export type { AppendedRecord, NewRecord } from './log/new-record.ts'
-export type { TopicSettingsRequest } from './log/topic-store.ts'
+export type { TopicSettingsRequest } from './producer/topic-store.ts'
 export type { CleanupPolicy } from './log/topic-file.ts'
 export { createEmbeddedStorage } from './store/embedded-storage.ts'
 export type { EmbeddedStorage, EmbeddedStorageOptions } from './store/embedded-storage.ts'
 export { createEmbeddedDataReader, createEmbeddedProjectionStore } from './store/embedded-projection-store.ts'
 export type { EmbeddedProjectionStoreOptions } from './store/embedded-projection-store.ts'
-export type { EmbeddedDurability } from './files/framed-file.ts'
+export type { EmbeddedDurability } from './files/durability.ts'
 export { embeddedErrors } from './errors.ts'

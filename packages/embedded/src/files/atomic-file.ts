@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { EmbeddedDurability } from './framed-file.ts'
+import type { EmbeddedDurability } from './durability.ts'
 
 /** The ending of files that are still being written; whatever carries it after a crash is rubbish. */
 export const TEMPORARY_SUFFIX = '.tmp'

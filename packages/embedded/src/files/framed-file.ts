@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import type { EmbeddedDurability } from './durability.ts'
 import { embeddedErrors } from '../errors.ts'
 import { replaceFile } from './atomic-file.ts'
 import { encodeFileHeader, encodeFrame, FILE_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX } from './frame-codec.ts'
 import type { FileKind } from './frame-codec.ts'
 import { scanFrames } from './frame-scan.ts'
 import type { ScannedFrame } from './frame-scan.ts'
-
-/** `fsync`: an append is on disk when it is confirmed. `server`: it is with the operating system, which outlives this process but not a power cut. */
-export type EmbeddedDurability = 'fsync' | 'server'
 
 /** A file of frames, open for appending by its one writer. */
 export interface FramedFile {
@@ -80,7 +78,7 @@ function framedFile(handle: FileHandle, identity: Identity, end: number, frameCo
   const { path, durability, salt, inode } = identity
   let size = Math.max(end, FILE_HEADER_BYTES)
   let sequence = frameCount
-  let failure: unknown
+  let failure: Error | undefined
   return {
     path,
     inode,

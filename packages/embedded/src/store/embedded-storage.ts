@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
-import { checkLimit } from '@tidemark/core'
+import { checkLimit, messageOf } from '@tidemark/core'
 import type { ProjectionWrite } from '@tidemark/checkpoint'
 import { applyWrites } from '@tidemark/checkpoint/memory'
 import type { KeyspaceStep, MemoryData } from '@tidemark/checkpoint/memory'
@@ -9,7 +9,8 @@ import { acquireDirectoryLock } from '../files/directory-lock.ts'
 import type { DirectoryLock } from '../files/directory-lock.ts'
 import { FRAME_PAYLOAD_BYTES_MAX } from '../files/frame-codec.ts'
 import { ioFailed } from '../files/framed-file.ts'
-import type { EmbeddedDurability } from '../files/framed-file.ts'
+import { requireDurability } from '../files/durability.ts'
+import type { EmbeddedDurability } from '../files/durability.ts'
 import { STORAGE_LOCK } from './generation-files.ts'
 import { loadKeyspace, startGeneration } from './keyspace-files.ts'
 import type { KeyspaceFiles } from './keyspace-files.ts'
@@ -68,126 +69,138 @@ export async function createEmbeddedStorage(options: EmbeddedStorageOptions): Pr
   const lock = acquireDirectoryLock(directory, STORAGE_LOCK)
   try {
     const files = await loadKeyspace(directory, durability)
-    return openedStorage(directory, durability, compactAtBytes, lock, files)
+    return new OpenStorage(options, compactAtBytes, lock, files)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-/** Refuses what is not a durability before anything is opened. */
-export function requireDurability(durability: EmbeddedDurability): void {
-  if (durability === 'fsync' || durability === 'server') return
-  const reason = `"${String(durability)}" is neither "fsync" nor "server"`
-  throw embeddedErrors.create('TM_EMBEDDED_OPTION_INVALID', { option: 'durability', reason })
-}
-
 interface WaitingStep {
   readonly text: string
-  readonly settle: (failure: unknown) => void
+  readonly settle: (failure: Error | undefined) => void
 }
 
-function openedStorage(
-  directory: string,
-  durability: EmbeddedDurability,
-  compactAtBytes: number,
-  lock: DirectoryLock,
-  opened: KeyspaceFiles,
-): EmbeddedStorage {
-  let files = opened
-  let failure: unknown
-  let waiting: WaitingStep[] = []
-  let flushing: Promise<void> | undefined
-  let compacting = false
+class OpenStorage implements EmbeddedStorage {
+  readonly directory: string
+  readonly durability: EmbeddedDurability
+  readonly process: string = randomBytes(16).toString('hex')
+  readonly #compactAtBytes: number
+  readonly #lock: DirectoryLock
+  #files: KeyspaceFiles
+  #failure: Error | undefined
+  #waiting: WaitingStep[] = []
+  #flushing: Promise<void> | undefined
+  #compacting = false
 
-  const proveOwnership = async (): Promise<void> => {
-    lock.verify()
-    const { path, inode, size } = files.journal
+  constructor(options: EmbeddedStorageOptions, compactAtBytes: number, lock: DirectoryLock, files: KeyspaceFiles) {
+    this.directory = options.directory
+    this.durability = options.durability
+    this.#compactAtBytes = compactAtBytes
+    this.#lock = lock
+    this.#files = files
+  }
+
+  get data(): MemoryData {
+    this.#requireUsable()
+    return this.#files.data
+  }
+
+  async step<Outcome>(decide: (data: MemoryData) => KeyspaceStep<Outcome>): Promise<Outcome> {
+    while (this.#compacting) await this.#flushing
+    this.#requireUsable()
+    const { outcome, writes } = decide(this.#files.data)
+    if (writes.length === 0) return outcome
+    const text = encodeStep(writes)
+    applyWrites(this.#files.data, writes)
+    await this.#submit(text)
+    return outcome
+  }
+
+  async settle(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing
+    this.#requireUsable()
+    await this.#proveOwnership().catch((error: unknown) => {
+      this.#failure ??= asError(error)
+      throw error
+    })
+  }
+
+  async close(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing
+    if (this.#failure === closedError) return
+    this.#failure = closedError
+    await this.#files.journal.close()
+    this.#lock.release()
+  }
+
+  #requireUsable(): void {
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  #submit(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text, settle: (error) => (error === undefined ? resolve() : reject(error)) })
+      this.#flushing ??= this.#flush()
+    })
+  }
+
+  async #flush(): Promise<void> {
+    // Lets the steps of one turn of the event loop gather in one group.
+    await Promise.resolve()
+    while (this.#failure === undefined && (this.#waiting.length > 0 || this.#compacting)) {
+      const group = takeGroup(this.#waiting)
+      this.#waiting = this.#waiting.slice(group.length)
+      if (group.length > 0) await this.#flushGroup(group)
+      else await this.#compact()
+    }
+    for (const each of this.#waiting) each.settle(this.#failure)
+    this.#waiting = []
+    this.#compacting = false
+    // Cleared in the same turn that found nothing waiting, so that no later step waits for a flush that has ended.
+    this.#flushing = undefined
+  }
+
+  async #flushGroup(group: readonly WaitingStep[]): Promise<void> {
+    try {
+      await this.#proveOwnership()
+      await this.#files.journal.append(joinSteps(group.map((each) => each.text)))
+      // New steps wait from here on; those already decided are written before the keyspace is.
+      const { journal, snapshotBytes } = this.#files
+      if (journal.size >= Math.max(this.#compactAtBytes, snapshotBytes)) this.#compacting = true
+    } catch (error) {
+      // What is in memory is ahead of the disk from here on, so nothing more is served or written.
+      this.#failure = asError(error)
+    }
+    for (const each of group) each.settle(this.#failure)
+  }
+
+  async #compact(): Promise<void> {
+    const { journal, generation, data } = this.#files
+    try {
+      this.#files = await startGeneration(this.directory, generation + 1, data, this.durability)
+      await journal.close()
+    } catch (error) {
+      this.#failure = asError(error)
+    }
+    this.#compacting = false
+  }
+
+  async #proveOwnership(): Promise<void> {
+    this.#lock.verify()
+    const { path, inode, size } = this.#files.journal
     const found = await stat(path, { bigint: true }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       throw embeddedErrors.create('TM_EMBEDDED_STORAGE_REPLACED', { file: path, reason }, { cause })
     })
     if (found.ino === inode && found.size === BigInt(size)) return
     const reason = found.ino === inode ? `it has ${found.size} bytes, not ${size}` : 'another file has its name'
     throw embeddedErrors.create('TM_EMBEDDED_STORAGE_REPLACED', { file: path, reason })
   }
-  const compact = async (): Promise<void> => {
-    const { journal, generation, data } = files
-    files = await startGeneration(directory, generation + 1, data, durability)
-    await journal.close()
-  }
-  const flushGroup = async (group: readonly WaitingStep[]): Promise<void> => {
-    try {
-      await proveOwnership()
-      await files.journal.append(joinSteps(group.map((each) => each.text)))
-      // New steps wait from here on; those already decided are written before the keyspace is.
-      if (files.journal.size >= Math.max(compactAtBytes, files.snapshotBytes)) compacting = true
-    } catch (error) {
-      // What is in memory is ahead of the disk from here on, so nothing more is served or written.
-      failure = error
-    }
-    for (const each of group) each.settle(failure)
-  }
-  const flush = async (): Promise<void> => {
-    // Lets the steps of one turn of the event loop gather in one group.
-    await Promise.resolve()
-    while (failure === undefined && (waiting.length > 0 || compacting)) {
-      const group = takeGroup(waiting)
-      waiting = waiting.slice(group.length)
-      if (group.length > 0) await flushGroup(group)
-      else
-        await compact()
-          .catch((error: unknown) => (failure = error))
-          .finally(() => (compacting = false))
-    }
-    for (const each of waiting) each.settle(failure)
-    waiting = []
-    compacting = false
-    // Cleared in the same turn that found nothing waiting, so that no later step waits for a flush that has ended.
-    flushing = undefined
-  }
-  const submit = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      waiting.push({ text, settle: (error) => (error === undefined ? resolve() : reject(error)) })
-      flushing ??= flush()
-    })
-  const requireUsable = (): void => {
-    if (failure !== undefined) throw failure
-  }
-  return {
-    directory,
-    durability,
-    process: randomBytes(16).toString('hex'),
-    get data() {
-      requireUsable()
-      return files.data
-    },
-    async step(decide) {
-      while (compacting) await flushing
-      requireUsable()
-      const { outcome, writes } = decide(files.data)
-      if (writes.length === 0) return outcome
-      const text = encodeStep(writes)
-      applyWrites(files.data, writes)
-      await submit(text)
-      return outcome
-    },
-    async settle() {
-      while (flushing !== undefined) await flushing
-      requireUsable()
-      await proveOwnership().catch((error: unknown) => {
-        failure ??= error
-        throw error
-      })
-    },
-    async close() {
-      while (flushing !== undefined) await flushing
-      if (failure === closedError) return
-      failure = closedError
-      await files.journal.close()
-      lock.release()
-    },
-  }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(messageOf(thrown), { cause: thrown })
 }
 
 const closedError: Error = embeddedErrors.create('TM_EMBEDDED_CLOSED', { what: 'the embedded storage' })

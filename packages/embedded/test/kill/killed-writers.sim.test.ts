@@ -54,7 +54,7 @@ describe('writers killed in the middle', () => {
       confirmed = Number(lines.at(-1))
       // A reader beside no writer sees only what was committed, the same in both partitions or one transaction apart.
       const log = reading(directory)
-      const before = await partitionsOf(await drain(await readerAt(log, 0, 0), 2))
+      const before = partitionsOf(await drain(await readerAt(log, 0, 0), 2))
       expect(Math.abs(before[0]!.length - before[1]!.length)).toBeLessThanOrEqual(1)
       // The next opening finishes what was decided and aborts what was not.
       const producer = await createEmbeddedProducer({ directory, durability: 'fsync', segmentBytesMax: 2048 })

@@ -135,6 +135,7 @@ describe('the embedded log', () => {
     const other = await producing(directory)
     await other.append('t', texts(0, 'other', 'other'))
     expect(await drain(readers[1]!)).toMatchObject({ records: [], failure: { reason: 'unknown-topic' } })
+    await log.close()
     await other.close()
   })
 
@@ -263,6 +264,7 @@ describe('the embedded log', () => {
     await expect(producing(directory)).rejects.toMatchObject({ code: 'TM_EMBEDDED_LOCKED' })
     rmSync(join(directory, 'writer.lock'))
     await expect(producer.append('t', texts(0, 'x'))).rejects.toMatchObject({ code: 'TM_EMBEDDED_LOCK_LOST' })
+    await producer.close()
   })
 
   it('[EMB-16] a torn tail goes at opening; damage before it is refused, and a reader names file and byte', async () => {

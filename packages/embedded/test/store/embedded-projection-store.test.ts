@@ -113,6 +113,7 @@ describe('the embedded projection store', () => {
     await expect(createEmbeddedDataReader({ storage }).readValues(['a'])).rejects.toMatchObject({
       code: 'TM_EMBEDDED_LOCK_LOST',
     })
+    await storage.close()
   })
 
   it('[EMB-4] [A9] files emptied or replaced under a live writer: nothing further is confirmed, busy or idle', async () => {
@@ -136,34 +137,35 @@ describe('the embedded projection store', () => {
     }
   })
 
-  it('[EMB-5] [CK-57] an empty, damaged, cut or foreign file is refused with its name and place', async () => {
-    const damages: Readonly<Record<string, (directory: string) => string>> = {
-      'empty journal': (directory) => (truncateSync(journal(directory), 0), journal(directory)),
-      'empty snapshot': (directory) => (truncateSync(snapshot(directory), 0), snapshot(directory)),
-      'cut snapshot': (directory) => (truncateSync(snapshot(directory), 40), snapshot(directory)),
-      'bytes after the snapshot': (directory) => append(snapshot(directory), 'trailing bytes after the end'),
-      'few bytes after the snapshot': (directory) => append(snapshot(directory), 'x'),
-      'bytes after the journal': (directory) => append(journal(directory), '{"next_offset":"12345","partition":'),
-      'a changed byte in the middle': (directory) => flip(journal(directory), 60),
-      'a changed length in the middle': (directory) => flip(journal(directory), 32),
-      'a missing journal': (directory) => remove(journal(directory)),
-      'a missing snapshot': (directory) => (remove(snapshot(directory)), journal(directory)),
-    }
-    for (const [title, damage] of Object.entries(damages)) {
-      const directory = temporaryDirectory()
-      await filled(directory)
-      const file = damage(directory)
-      const refusal = await opened(directory).catch((error: unknown) => error)
-      expect(refusal, title).toMatchObject({ code: 'TM_EMBEDDED_DAMAGED', details: { file } })
-      // Refused twice with the same verdict, and the lock is free again.
-      expect(await opened(directory).catch((error: unknown) => error), title).toEqual(refusal)
-    }
+  it.each<[string, (directory: string) => string]>([
+    ['an empty journal', (directory) => empty(journal(directory))],
+    ['an empty snapshot', (directory) => empty(snapshot(directory))],
+    ['a cut snapshot', (directory) => empty(snapshot(directory), 40)],
+    ['bytes after the snapshot', (directory) => append(snapshot(directory), 'trailing bytes after the end')],
+    ['few bytes after the snapshot', (directory) => append(snapshot(directory), 'x')],
+    ['cut JSON after the journal', (directory) => append(journal(directory), '{"next_offset":"12345","partition":')],
+    ['a changed byte in the middle', (directory) => flip(journal(directory), 60)],
+    ['a changed length in the middle', (directory) => flip(journal(directory), 32)],
+    ['a missing journal', (directory) => remove(journal(directory))],
+    ['a missing snapshot', (directory) => (remove(snapshot(directory)), journal(directory))],
+  ])('[EMB-5] [CK-57] %s is refused with file and byte, twice the same', async (_title, damage) => {
+    const directory = temporaryDirectory()
+    await filled(directory)
+    const file = damage(directory)
+    const refusal = await opened(directory).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ code: 'TM_EMBEDDED_DAMAGED', details: { file } })
+    // The lock is free again, and nothing was changed by the refusal.
+    expect(await opened(directory).catch((error: unknown) => error)).toEqual(refusal)
+  })
+
+  it('[EMB-5] foreign files and other formats are named and left alone', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'notes.txt'), 'mine')
     await expect(opened(directory)).rejects.toMatchObject({ code: 'TM_EMBEDDED_DIRECTORY_FOREIGN' })
-    await filled(join(directory, 'inner'))
-    writeFileSync(journal(join(directory, 'inner')), 'TMEMBED2', { flag: 'r+' })
-    await expect(opened(join(directory, 'inner'))).rejects.toMatchObject({ code: 'TM_EMBEDDED_FORMAT_UNKNOWN' })
+    const inner = join(directory, 'inner')
+    await filled(inner)
+    writeFileSync(journal(inner), 'TMEMBED2', { flag: 'r+' })
+    await expect(opened(inner)).rejects.toMatchObject({ code: 'TM_EMBEDDED_FORMAT_UNKNOWN' })
   })
 
   it('[EMB-6] the directory stays near the size of its data however many steps are taken', async () => {
@@ -231,7 +233,22 @@ describe('the embedded projection store', () => {
     await expect(second.read(request)).rejects.toMatchObject({ code: 'TM_EMBEDDED_CLOSED' })
   })
 
-  it('a durability that is none is refused before anything is created', async () => {
+  it('[EMB-2] a step beyond the largest frame is refused whole, and a path that is no directory is said plainly', async () => {
+    const directory = temporaryDirectory()
+    const { storage } = await opened(directory)
+    const writes = [{ op: 'set', key: 'k', value: 'x'.repeat(60 * 1024 * 1024) }] as const
+    await expect(storage.step(() => ({ outcome: undefined, writes }))).rejects.toMatchObject({
+      code: 'TM_EMBEDDED_STEP_TOO_LARGE',
+    })
+    expect(storage.data.values.size).toBe(0)
+    await storage.close()
+    const file = join(directory, 'writer.lock', 'store')
+    writeFileSync(join(directory, 'writer.lock'), '')
+    await expect(opened(file)).rejects.toMatchObject({ code: 'TM_EMBEDDED_IO_FAILED' })
+    await expect(opened(file)).rejects.toThrow(/creating .*store failed: /)
+  })
+
+  it('[EMB-9] a durability that is none is refused before anything is created', async () => {
     const directory = join(temporaryDirectory(), 'never')
     const durability = 'memory' as 'fsync'
     await expect(createEmbeddedStorage({ directory, durability })).rejects.toMatchObject({
@@ -240,6 +257,11 @@ describe('the embedded projection store', () => {
     expect(() => statSync(directory)).toThrow(/ENOENT/)
   })
 })
+
+function empty(path: string, length = 0): string {
+  truncateSync(path, length)
+  return path
+}
 
 function append(path: string, text: string): string {
   writeFileSync(path, text, { flag: 'a' })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { createFramedFile, openFramedFile } from '../files/framed-file.ts'
-import type { EmbeddedDurability } from '../files/framed-file.ts'
-import type { TransactionId } from './batch-codec.ts'
-import { decisionsFile } from './log-layout.ts'
+import type { EmbeddedDurability } from '../files/durability.ts'
+import type { TransactionId } from '../log/batch-codec.ts'
+import { decisionsFile } from '../log/log-layout.ts'
 import { encodeTransactionId } from './partition-log.ts'
 
 /**

@@ -5,11 +5,11 @@ import { topicIdOf } from '@tidemark/core'
 import type { LogIdentity } from '@tidemark/log'
 import { embeddedErrors } from '../errors.ts'
 import { replaceFile, syncDirectory, TEMPORARY_SUFFIX } from '../files/atomic-file.ts'
-import { partitionDirectory, recordsDirectory, topicFile, topicsDirectory } from './log-layout.ts'
+import { partitionDirectory, recordsDirectory, topicFile, topicsDirectory } from '../log/log-layout.ts'
 import { createPartition, openPartitionLog } from './partition-log.ts'
 import type { PartitionLog, PartitionLogOptions } from './partition-log.ts'
-import { encodeTopicFile, readTopic } from './topic-file.ts'
-import type { CleanupPolicy, TopicDescription } from './topic-file.ts'
+import { encodeTopicFile, readTopic } from '../log/topic-file.ts'
+import type { CleanupPolicy, TopicDescription } from '../log/topic-file.ts'
 
 /** A topic open for writing. */
 export interface OpenTopic {
@@ -32,26 +32,34 @@ export type PartitionDefaults = Omit<PartitionLogOptions, 'directory'>
 /** Opens every topic the directory names, and removes records that no topic names any more. */
 export async function openTopics(directory: string, defaults: PartitionDefaults): Promise<Map<string, OpenTopic>> {
   const topics = new Map<string, OpenTopic>()
-  const ids = new Set<string>()
-  for (const name of await readdir(topicsDirectory(directory))) {
-    if (name.endsWith(TEMPORARY_SUFFIX)) {
-      await rm(join(topicsDirectory(directory), name), { force: true })
-      continue
+  try {
+    for (const name of await readdir(topicsDirectory(directory))) {
+      const topic = name.replace(/\.json$/, '')
+      if (name.endsWith(TEMPORARY_SUFFIX)) await rm(join(topicsDirectory(directory), name), { force: true })
+      else topics.set(topic, await openNamedTopic(directory, topic, defaults))
     }
-    const topic = name.replace(/\.json$/, '')
-    const reading = await readTopic(directory, topic)
-    if (reading.kind === 'no-answer') {
-      const file = topicFile(directory, topic)
-      throw embeddedErrors.create('TM_EMBEDDED_DAMAGED', { file, position: 0, reason: reading.message })
-    }
-    ids.add(reading.topic.identity.topicId)
-    topics.set(topic, await openTopic(directory, reading.topic, defaults))
+  } catch (error) {
+    await closeTopics(topics.values())
+    throw error
   }
+  const ids = new Set<string>([...topics.values()].map(({ description }) => description.identity.topicId))
   // A topic's file comes last at creation and goes first at deletion, so records without one are rubbish.
   for (const id of await readdir(recordsDirectory(directory))) {
     if (!ids.has(id)) await rm(join(recordsDirectory(directory), id), { recursive: true, force: true })
   }
   return topics
+}
+
+/** Closes the files of topics. */
+export async function closeTopics(topics: Iterable<OpenTopic>): Promise<void> {
+  for (const { partitions } of topics) for (const partition of partitions) await partition.close()
+}
+
+async function openNamedTopic(directory: string, topic: string, defaults: PartitionDefaults): Promise<OpenTopic> {
+  const reading = await readTopic(directory, topic)
+  if (reading.kind === 'described') return openTopic(directory, reading.topic, defaults)
+  const file = topicFile(directory, topic)
+  throw embeddedErrors.create('TM_EMBEDDED_DAMAGED', { file, position: 0, reason: reading.message })
 }
 
 /** Creates a topic with a fresh random id; it appears to readers in one step. */
@@ -86,7 +94,7 @@ export async function deleteTopic(
 ): Promise<void> {
   await rm(topicFile(directory, topic.description.identity.topic))
   if (durability === 'fsync') await syncDirectory(topicsDirectory(directory))
-  for (const partition of topic.partitions) await partition.close()
+  await closeTopics([topic])
   await rm(join(recordsDirectory(directory), topic.description.identity.topicId), { recursive: true, force: true })
 }
 
@@ -103,9 +111,14 @@ async function openTopic(
 ): Promise<OpenTopic> {
   const { topicId, partitionCount } = description.identity
   const partitions: PartitionLog[] = []
-  for (let partition = 0; partition < partitionCount; partition += 1) {
-    const own = partitionDirectory(directory, topicId, partition)
-    partitions.push(await openPartitionLog({ ...defaults, directory: own }))
+  try {
+    for (let partition = 0; partition < partitionCount; partition += 1) {
+      const own = partitionDirectory(directory, topicId, partition)
+      partitions.push(await openPartitionLog({ ...defaults, directory: own }))
+    }
+  } catch (error) {
+    await closeTopics([{ description, partitions }])
+    throw error
   }
   return { description, partitions }
 }

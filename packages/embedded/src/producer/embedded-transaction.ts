@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { embeddedErrors } from '../errors.ts'
-import { NO_TRANSACTION } from './batch-codec.ts'
-import type { TransactionId } from './batch-codec.ts'
+import { NO_TRANSACTION } from '../log/batch-codec.ts'
+import type { TransactionId } from '../log/batch-codec.ts'
 import type { DecisionLog } from './decision-log.ts'
-import type { AppendedRecord, NewRecord } from './new-record.ts'
+import type { AppendedRecord, NewRecord } from '../log/new-record.ts'
 import type { PartitionLog } from './partition-log.ts'
 
 /** Records of several topics and partitions that are delivered all or not at all. */
@@ -17,7 +17,7 @@ export interface EmbeddedTransaction {
 /** What a transaction needs of its producer. */
 export interface TransactionHost {
   run<T>(job: () => Promise<T>): Promise<T>
-  append(
+  appendWithin(
     topic: string,
     records: readonly NewRecord[],
     transactionId: TransactionId,
@@ -26,11 +26,10 @@ export interface TransactionHost {
   readonly decisions: DecisionLog
   /** False for a partition whose topic was deleted meanwhile. */
   isLive(log: PartitionLog): boolean
-  ended(): void
 }
 
 /** A transaction without records yet. */
-export function beginTransaction(host: TransactionHost): EmbeddedTransaction {
+export function beginTransaction(host: TransactionHost, ended: () => void): EmbeddedTransaction {
   const transactionId = freshTransactionId()
   const touched = new Set<PartitionLog>()
   let state: 'open' | 'to be aborted' | 'committed' | 'aborted' | 'in doubt' = 'open'
@@ -43,7 +42,7 @@ export function beginTransaction(host: TransactionHost): EmbeddedTransaction {
       requireOpen(kind === 'abort')
       // Until the markers are written, a failure leaves the outcome to the next opening of the log.
       state = 'in doubt'
-      host.ended()
+      ended()
       const partitions = [...touched].filter((log) => host.isLive(log) && log.openTransactions.has(transactionId))
       // One marker alone is one frame, so a commit of a single partition needs no decision beside it.
       if (kind === 'commit' && partitions.length > 1) await host.decisions.commit(transactionId)
@@ -56,7 +55,7 @@ export function beginTransaction(host: TransactionHost): EmbeddedTransaction {
       host.run(async () => {
         requireOpen(false)
         try {
-          return await host.append(topic, records, transactionId, touched)
+          return await host.appendWithin(topic, records, transactionId, touched)
         } catch (error) {
           // Some of the records may stand there; committing the rest would deliver a part as the whole.
           state = 'to be aborted'

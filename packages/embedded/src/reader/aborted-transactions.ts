@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { scanFrames } from '../files/frame-scan.ts'
-import type { TransactionId } from './batch-codec.ts'
-import { abortedFile } from './log-layout.ts'
+import type { TransactionId } from '../log/batch-codec.ts'
+import { abortedFile } from '../log/log-layout.ts'
 
 /** Which transactions of a partition were aborted, read again only when the file has grown. */
 export interface AbortedTransactions {

@@ -1,12 +1,13 @@
 import type { Offset } from '@tidemark/core'
 import { embeddedErrors } from '../errors.ts'
 import { openFramedFile } from '../files/framed-file.ts'
-import type { EmbeddedDurability, FramedFile } from '../files/framed-file.ts'
+import type { EmbeddedDurability } from '../files/durability.ts'
+import type { FramedFile } from '../files/framed-file.ts'
 import type { ScannedFrame } from '../files/frame-scan.ts'
-import { decodeHead, NO_TRANSACTION } from './batch-codec.ts'
-import type { TransactionId } from './batch-codec.ts'
-import { segmentFile } from './log-layout.ts'
-import { segmentOf } from './segment-list.ts'
+import { decodeHead, NO_TRANSACTION } from '../log/batch-codec.ts'
+import type { TransactionId } from '../log/batch-codec.ts'
+import { segmentFile } from '../log/log-layout.ts'
+import { segmentOf } from '../log/segment-list.ts'
 
 /** What a partition's segments hold from some offset on. */
 export interface RecoveredTail {
@@ -36,14 +37,19 @@ export async function recoverTail(
   const open = new Map<TransactionId, Offset>()
   let end = first
   let active: FramedFile | undefined
-  for (const base of bases.filter((each) => each >= first)) {
-    const path = segmentFile(directory, base)
+  try {
+    for (const base of bases.filter((each) => each >= first)) {
+      const path = segmentFile(directory, base)
+      await active?.close()
+      active = undefined
+      if (base !== end) throw damaged(path, 0, `the segment begins at ${base}, but the one before ends at ${end}`)
+      active = await openFramedFile(path, 'segment', durability, (frame) => {
+        end = takeEntry(path, frame, end, open)
+      })
+    }
+  } catch (error) {
     await active?.close()
-    active = undefined
-    if (base !== end) throw damaged(path, 0, `the segment begins at ${base}, but the one before ends at ${end}`)
-    active = await openFramedFile(path, 'segment', durability, (frame) => {
-      end = takeEntry(path, frame, end, open)
-    })
+    throw error
   }
   return { end: end as Offset, open, active: active! }
 }

@@ -10,21 +10,22 @@ import { replaceFile, TEMPORARY_SUFFIX } from '../files/atomic-file.ts'
 import { acquireDirectoryLock } from '../files/directory-lock.ts'
 import type { DirectoryLock } from '../files/directory-lock.ts'
 import { ioFailed } from '../files/framed-file.ts'
-import type { EmbeddedDurability } from '../files/framed-file.ts'
+import type { EmbeddedDurability } from '../files/durability.ts'
 import { createSerialQueue } from '../files/serial-queue.ts'
-import { requireDurability } from '../store/embedded-storage.ts'
-import { NO_TRANSACTION } from './batch-codec.ts'
-import type { TransactionId } from './batch-codec.ts'
+import type { SerialQueue } from '../files/serial-queue.ts'
+import { requireDurability } from '../files/durability.ts'
+import { NO_TRANSACTION } from '../log/batch-codec.ts'
+import type { TransactionId } from '../log/batch-codec.ts'
 import { openDecisionLog } from './decision-log.ts'
 import type { DecisionLog } from './decision-log.ts'
 import { allSettled, beginTransaction } from './embedded-transaction.ts'
-import type { EmbeddedTransaction } from './embedded-transaction.ts'
-import { clusterFile, LOG_LOCK } from './log-layout.ts'
-import { groupRecords } from './new-record.ts'
-import type { AppendedRecord, NewRecord } from './new-record.ts'
+import type { EmbeddedTransaction, TransactionHost } from './embedded-transaction.ts'
+import { clusterFile, LOG_LOCK } from '../log/log-layout.ts'
+import { groupRecords } from '../log/new-record.ts'
+import type { AppendedRecord, NewRecord, PartitionRecords } from '../log/new-record.ts'
 import type { PartitionLog } from './partition-log.ts'
-import { encodeClusterFile, readClusterId } from './topic-file.ts'
-import { createLogDirectories, createTopic, deleteTopic, openTopics } from './topic-store.ts'
+import { encodeClusterFile, readClusterId } from '../log/topic-file.ts'
+import { closeTopics, createLogDirectories, createTopic, deleteTopic, openTopics } from './topic-store.ts'
 import type { OpenTopic, PartitionDefaults, TopicSettingsRequest } from './topic-store.ts'
 
 /** How to open a log directory for writing. */
@@ -89,7 +90,7 @@ export async function createEmbeddedProducer(options: EmbeddedProducerOptions): 
     const topics = await openTopics(directory, defaults)
     const decisions = await openDecisionLog(directory, durability)
     await endOpenTransactions(topics, decisions)
-    return openedProducer({ options, clusterId, lock, defaults, topics, decisions })
+    return new OpenProducer({ options, clusterId, lock, defaults, topics, decisions })
   } catch (error) {
     lock.release()
     throw error
@@ -136,95 +137,128 @@ interface OpenedProducer {
   readonly decisions: DecisionLog
 }
 
-function openedProducer(opened: OpenedProducer): EmbeddedProducer {
-  const { options, clusterId, lock, defaults, topics, decisions } = opened
-  const { directory, clock = systemClock } = options
-  const queue = createSerialQueue()
-  const transactions = new Set<EmbeddedTransaction>()
-  let closed = false
-  const run = <T>(job: () => Promise<T>): Promise<T> =>
-    queue.run(async () => {
-      if (closed) throw embeddedErrors.create('TM_EMBEDDED_CLOSED', { what: 'the embedded producer' })
-      lock.verify()
+class OpenProducer implements EmbeddedProducer, TransactionHost {
+  readonly clusterId: string
+  readonly decisions: DecisionLog
+  readonly #opened: OpenedProducer
+  readonly #clock: Clock
+  readonly #queue: SerialQueue = createSerialQueue()
+  readonly #transactions = new Set<EmbeddedTransaction>()
+  #closed = false
+
+  constructor(opened: OpenedProducer) {
+    this.#opened = opened
+    this.clusterId = opened.clusterId
+    this.decisions = opened.decisions
+    this.#clock = opened.options.clock ?? systemClock
+  }
+
+  createTopic(topic: string, settings: TopicSettingsRequest): Promise<LogIdentity> {
+    return this.run(() => this.#create(topic, settings))
+  }
+
+  describeTopic(topic: string): Promise<LogIdentity | undefined> {
+    return this.run(async () => this.#opened.topics.get(topic)?.description.identity)
+  }
+
+  deleteTopic(topic: string): Promise<void> {
+    return this.run(async () => void (await this.#remove(topic)))
+  }
+
+  recreateTopic(topic: string): Promise<LogIdentity> {
+    return this.run(async () => {
+      const { identity, retentionMs, cleanupPolicy } = (await this.#remove(topic)).description
+      return this.#create(topic, { partitionCount: identity.partitionCount, retentionMs, cleanupPolicy })
+    })
+  }
+
+  append(topic: string, records: readonly NewRecord[]): Promise<readonly AppendedRecord[]> {
+    return this.run(() => this.appendWithin(topic, records, NO_TRANSACTION, new Set()))
+  }
+
+  beginTransaction(): EmbeddedTransaction {
+    const transaction = beginTransaction(this, () => void this.#transactions.delete(transaction))
+    this.#transactions.add(transaction)
+    return transaction
+  }
+
+  deleteRecordsBefore(topic: string, partition: number, low: Offset): Promise<void> {
+    return this.run(() => requirePartition(this.#opened.topics, topic, partition, low).deleteBefore(low))
+  }
+
+  truncate(topic: string, partition: number, end: Offset): Promise<void> {
+    return this.run(() => requirePartition(this.#opened.topics, topic, partition, end).truncate(end))
+  }
+
+  skipOffsets(topic: string, partition: number, count: number): Promise<void> {
+    return this.run(() => {
+      checkLimit('count', count, { min: 1, max: 2 ** 31 })
+      return requirePartition(this.#opened.topics, topic, partition, undefined).skip(count)
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    // What cannot be aborted here is aborted at the next opening; the directory is released either way.
+    for (const transaction of [...this.#transactions]) await transaction.abort().catch(() => undefined)
+    await this.#queue.run(async () => {
+      if (this.#closed) return
+      this.#closed = true
+      await closeTopics(this.#opened.topics.values())
+      await this.decisions.close()
+      this.#opened.lock.release()
+    })
+  }
+
+  run<T>(job: () => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
+      if (this.#closed) throw embeddedErrors.create('TM_EMBEDDED_CLOSED', { what: 'the embedded producer' })
+      this.#opened.lock.verify()
       return job()
     })
-  const append = async (
+  }
+
+  isLive(log: PartitionLog): boolean {
+    return [...this.#opened.topics.values()].some(({ partitions }) => partitions.includes(log))
+  }
+
+  async appendWithin(
     topic: string,
     records: readonly NewRecord[],
     transactionId: TransactionId,
-    touched?: Set<PartitionLog>,
-  ): Promise<readonly AppendedRecord[]> => {
-    const { partitions } = requireTopic(topics, topic)
-    const groups = groupRecords(topic, partitions.length, records, clock.wallMs())
+    touched: Set<PartitionLog>,
+  ): Promise<readonly AppendedRecord[]> {
+    const { partitions } = requireTopic(this.#opened.topics, topic)
+    const groups = groupRecords(topic, partitions.length, records, this.#clock.wallMs())
     const appended: AppendedRecord[] = []
-    await allSettled(
-      groups.map(async (group) => {
-        const log = partitions[group.partition]!
-        touched?.add(log)
-        const base = await log.append(group.records, transactionId)
-        group.indexes.forEach((index, position) => {
-          appended[index] = { partition: group.partition, offset: (base + BigInt(position)) as Offset }
-        })
-      }),
-    )
+    const appendGroup = async (group: PartitionRecords): Promise<void> => {
+      const log = partitions[group.partition]!
+      touched.add(log)
+      const base = await log.append(group.records, transactionId)
+      group.indexes.forEach((index, position) => {
+        appended[index] = { partition: group.partition, offset: (base + BigInt(position)) as Offset }
+      })
+    }
+    await allSettled(groups.map(appendGroup))
     return appended
   }
-  const create = async (topic: string, settings: TopicSettingsRequest): Promise<LogIdentity> => {
+
+  async #create(topic: string, settings: TopicSettingsRequest): Promise<LogIdentity> {
+    const { options, topics, defaults } = this.#opened
     topicNameOf(topic)
     checkLimit('partitionCount', settings.partitionCount, { min: 1, max: PARTITION_COUNT_MAX })
     if (topics.has(topic)) throw embeddedErrors.create('TM_EMBEDDED_TOPIC_EXISTS', { topic })
-    const created = await createTopic(directory, clusterId, topic, settings, defaults)
+    const created = await createTopic(options.directory, this.clusterId, topic, settings, defaults)
     topics.set(topic, created)
     return created.description.identity
   }
-  const remove = async (topic: string): Promise<OpenTopic> => {
+
+  async #remove(topic: string): Promise<OpenTopic> {
+    const { options, topics, defaults } = this.#opened
     const found = requireTopic(topics, topic)
     topics.delete(topic)
-    await deleteTopic(directory, found, defaults.durability)
+    await deleteTopic(options.directory, found, defaults.durability)
     return found
-  }
-  return {
-    clusterId,
-    createTopic: (topic, settings) => run(() => create(topic, settings)),
-    describeTopic: (topic) => run(async () => topics.get(topic)?.description.identity),
-    deleteTopic: (topic) => run(async () => void (await remove(topic))),
-    recreateTopic: (topic) =>
-      run(async () => {
-        const { description } = await remove(topic)
-        const { retentionMs, cleanupPolicy } = description
-        return create(topic, { partitionCount: description.identity.partitionCount, retentionMs, cleanupPolicy })
-      }),
-    append: (topic, records) => run(() => append(topic, records, NO_TRANSACTION)),
-    beginTransaction() {
-      const transaction = beginTransaction({
-        run,
-        append,
-        decisions,
-        isLive: (log) => [...topics.values()].some(({ partitions }) => partitions.includes(log)),
-        ended: () => void transactions.delete(transaction),
-      })
-      transactions.add(transaction)
-      return transaction
-    },
-    deleteRecordsBefore: (topic, partition, low) =>
-      run(() => requirePartition(topics, topic, partition, low).deleteBefore(low)),
-    truncate: (topic, partition, end) => run(() => requirePartition(topics, topic, partition, end).truncate(end)),
-    skipOffsets: (topic, partition, count) =>
-      run(() => {
-        checkLimit('count', count, { min: 1, max: 2 ** 31 })
-        return requirePartition(topics, topic, partition, undefined).skip(count)
-      }),
-    async close() {
-      if (closed) return
-      // What cannot be aborted here is aborted at the next opening; the directory is released either way.
-      for (const transaction of [...transactions]) await transaction.abort().catch(() => undefined)
-      await queue.run(async () => {
-        closed = true
-        for (const { partitions } of topics.values()) for (const each of partitions) await each.close()
-        await decisions.close()
-        lock.release()
-      })
-    },
   }
 }
 

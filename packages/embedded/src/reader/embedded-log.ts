@@ -4,10 +4,10 @@ import type { CommittedLog, LogIdentity, LogReader, ReadBack, ReadBackRequest, R
 import { embeddedErrors } from '../errors.ts'
 import { createEmbeddedInspector } from './embedded-inspector.ts'
 import { createEmbeddedReader } from './embedded-reader.ts'
-import { partitionDirectory } from './log-layout.ts'
+import { partitionDirectory } from '../log/log-layout.ts'
 import { createPartitionCursor } from './partition-cursor.ts'
 import type { PartitionCursor } from './partition-cursor.ts'
-import { readTopic } from './topic-file.ts'
+import { readTopic } from '../log/topic-file.ts'
 
 /** What the reading side of an embedded log needs. */
 export interface EmbeddedLogOptions {

@@ -2,10 +2,10 @@ import { open, rm } from 'node:fs/promises'
 import type { Offset } from '@tidemark/core'
 import { scanFrames } from '../files/frame-scan.ts'
 import { createFramedFile } from '../files/framed-file.ts'
-import type { EmbeddedDurability } from '../files/framed-file.ts'
-import { decodeHead, decodeRecords, encodeBatch, encodeMarker } from './batch-codec.ts'
-import { segmentFile } from './log-layout.ts'
-import { listSegments, segmentOf } from './segment-list.ts'
+import type { EmbeddedDurability } from '../files/durability.ts'
+import { decodeHead, decodeRecords, encodeBatch, encodeMarker } from '../log/batch-codec.ts'
+import { segmentFile } from '../log/log-layout.ts'
+import { listSegments, segmentOf } from '../log/segment-list.ts'
 
 /**
  * Removes everything at and above an offset from a partition's segments; a batch across it keeps its first records.

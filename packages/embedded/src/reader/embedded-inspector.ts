@@ -1,9 +1,9 @@
 import { isTidemarkError, messageOf, withDeadline } from '@tidemark/core'
 import type { Clock } from '@tidemark/core'
 import type { BoundsReading, IdentityStatement, PartitionBounds, TopicInspector } from '@tidemark/log'
-import { partitionDirectory } from './log-layout.ts'
+import { partitionDirectory } from '../log/log-layout.ts'
 import { readBounds } from './partition-cursor.ts'
-import { readTopic } from './topic-file.ts'
+import { readTopic } from '../log/topic-file.ts'
 
 /** The one broker an embedded log has: its directory. */
 const brokerId = 0
