@@ -15,6 +15,7 @@ process.exit(await main(settings))
 
 async function main(settings: ProjectorSettings): Promise<ExitCode> {
   const logger = createServiceLogger(settings)
+  const announce = (text: string): void => void process.stderr.write(`${text}\n`)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -26,15 +27,15 @@ async function main(settings: ProjectorSettings): Promise<ExitCode> {
   try {
     backend = await openSessionBackend(settings)
   } catch (error) {
-    process.stderr.write(`cannot be opened: ${messageOf(error)}\n`)
+    announce(`cannot be opened: ${messageOf(error)}`)
     return isWrongSetting(error) ? exitCodes.wrongSettings : exitCodes.unavailable
   }
   logger.info({ settings: describeSettings(settings) }, 'starting')
   try {
-    return await runProjector({ settings, backend, logger, stop: stop.signal })
+    return await runProjector({ settings, backend, logger, stop: stop.signal, announce })
   } catch (error) {
     logger.fatal({ error: messageOf(error) }, 'the projector failed')
-    process.stderr.write(`failed: ${messageOf(error)}\n`)
+    announce(`failed: ${messageOf(error)}`)
     return exitCodes.failed
   }
 }

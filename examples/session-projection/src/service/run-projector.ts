@@ -19,6 +19,8 @@ export interface ProjectorParts {
   readonly logger: Logger
   /** Aborted by SIGTERM or SIGINT. */
   readonly stop: AbortSignal
+  /** Tells a person, in plain text, why the service ends. */
+  readonly announce: (text: string) => void
 }
 
 /** Runs the service until it is told to stop, is refused or goes dirty. Answers with the exit code. */
@@ -38,7 +40,7 @@ export async function runProjector(parts: ProjectorParts): Promise<ExitCode> {
     if (outcome === undefined) return parts.stop.aborted ? exitCodes.ok : exitCodes.unavailable
     if (outcome.kind === 'refused') {
       logger.error({ refusals: outcome.refusals }, 'start refused')
-      process.stderr.write(`${renderRefusals(outcome.refusals)}\n`)
+      parts.announce(renderRefusals(outcome.refusals))
       return exitCodes.refused
     }
     return await serve(parts, projection, outcome.plan)
@@ -75,13 +77,14 @@ function newProjection({ settings, backend, logger, stop }: ProjectorParts): Pro
   return projection
 }
 
-async function listen(server: FastifyInstance, { settings, logger }: ProjectorParts): Promise<boolean> {
+async function listen(server: FastifyInstance, { settings, logger, announce }: ProjectorParts): Promise<boolean> {
   try {
     const url = await server.listen({ host: settings.host, port: settings.port })
     logger.info({ url }, `listening on ${url}`)
     return true
   } catch (error) {
     logger.fatal({ error: messageOf(error) }, `cannot listen on ${settings.host}:${settings.port}`)
+    announce(`cannot listen on ${settings.host}:${settings.port}: ${messageOf(error)}`)
     return false
   }
 }
@@ -89,7 +92,7 @@ async function listen(server: FastifyInstance, { settings, logger }: ProjectorPa
 /** Starts within the deadline; a failure is logged, and is no outcome. */
 async function start(
   projection: Projection,
-  { settings, logger, stop }: ProjectorParts,
+  { settings, logger, stop, announce }: ProjectorParts,
 ): Promise<StartOutcome | undefined> {
   try {
     return await withDeadline(systemClock, 'the start', settings.startDeadlineMs, projection.start())
@@ -97,7 +100,7 @@ async function start(
     // A start that was told to stop fails too, and that is no news.
     if (stop.aborted) return undefined
     logger.fatal({ error: error instanceof Error && 'toJSON' in error ? error : messageOf(error) }, messageOf(error))
-    process.stderr.write(`start failed: ${messageOf(error)}\n`)
+    announce(`start failed: ${messageOf(error)}`)
     return undefined
   }
 }
@@ -112,7 +115,7 @@ async function serve(parts: ProjectorParts, projection: Projection, plan: StartP
   await progress
   if (ended.kind === 'stopped') return exitCodes.ok
   const { code, message, remedy, docsPath } = ended.reason
-  process.stderr.write(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${docsPath}\n`)
+  parts.announce(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${docsPath}`)
   // Probes and clients get to see the reason before the process goes away; SIGTERM ends the wait.
   logger.error({ graceMs: settings.dirtyGraceMs }, 'serving 503 until the grace is over')
   await systemClock.sleep(settings.dirtyGraceMs, stop)

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Offset } from '@tidemark/core'
+import type { DispatchMessage, DispatchWriter } from '../src/backend/dispatch-writer.ts'
+import type { SessionBackend } from '../src/backend/session-backend.ts'
+import { compareSessions } from '../src/proof/compare-sessions.ts'
+import type { SessionComparison } from '../src/proof/compare-sessions.ts'
+import { createDispatchSource } from '../src/proof/dispatch-source.ts'
+import { createLoggedSessions } from '../src/proof/logged-sessions.ts'
+import { startProjectorProcess } from '../src/proof/projector-process.ts'
+import type { ProjectorExit, ProjectorProcess } from '../src/proof/projector-process.ts'
+import { readCommitted } from '../src/proof/read-committed.ts'
+import { replayWindows, storedPositions } from '../src/proof/replay-window.ts'
+import { badRecords } from './bad-records.ts'
+
+/** What a kill loop runs on. */
+export interface KillLoopOptions {
+  readonly kills: number
+  readonly seed: number
+  readonly script: string
+  readonly args: readonly string[]
+  readonly topic: string
+  readonly batchRecordsMax: number
+  readonly writer: DispatchWriter
+  /** Opened after every kill and closed again: a store in files has one holder at a time. */
+  readonly openBackend: () => Promise<SessionBackend>
+}
+
+/** What was measured. Units: records. */
+export interface KillLoopReport {
+  readonly committed: number
+  readonly undecodable: number
+  /** How many kills hit a projector that had confirmed steps in that life. */
+  readonly killsWhileApplying: number
+  readonly replayedTotal: number
+  readonly replayedMax: number
+  /** Problems found after single kills: a lost record, too long a replay, a position that went back. */
+  readonly faults: readonly string[]
+  /** The final state beside the log. */
+  readonly comparison: SessionComparison
+  readonly quarantined: number
+  readonly lastExit: ProjectorExit
+}
+
+const deadlineMs = 120_000
+const backlogMax = 1_500
+
+/** Kills a projector again and again while a producer writes, looking at what each kill left. */
+export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopReport> {
+  const random = mulberry32(options.seed)
+  const logged = createLoggedSessions()
+  let ends: ReadonlyMap<number, Offset> = new Map()
+  let positions: ReadonlyMap<number, Offset> = new Map()
+  const faults: string[] = []
+  let [killsWhileApplying, replayedTotal, replayedMax] = [0, 0, 0]
+  const producing = startProducing(options.writer, random, () => {
+    const applied = logged.dispatches.filter(({ partition, offset }) => offset < (positions.get(partition) ?? 0n))
+    return applied.length
+  })
+
+  for (let kill = 1; kill <= options.kills; kill += 1) {
+    const projector = startProjectorProcess({ script: options.script, args: options.args })
+    // Every fourth dies while starting, wherever that is; the others after some steps of this life.
+    const steps = kill % 4 === 0 ? 0 : 1 + Math.floor(random() * 60)
+    if (steps === 0) await sleep(random() * 1_500)
+    else await projector.line(`through ${steps} steps`, () => confirmedSteps(projector) >= steps, deadlineMs)
+    if (steps > 0) await sleep(random() * 20)
+    projector.signal('SIGKILL')
+    const exit = await projector.exited
+    if (exit.signal !== 'SIGKILL') faults.push(`kill ${kill}: it ended by itself: ${exit.code}, ${projector.stderr()}`)
+    if (confirmedSteps(projector) > 0) killsWhileApplying += 1
+
+    const backend = await options.openBackend()
+    try {
+      // Positions first: a command that the server still had in its socket can then only look like a replay.
+      const stored = await backend.store.read({ topic: options.topic, partitionCount: undefined })
+      const found = storedPositions(stored)
+      const reading = { log: backend.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
+      ends = (await readCommitted(reading)).ends
+      const suspects = logged.dispatches.filter(({ partition, offset }) => offset >= (positions.get(partition) ?? 0n))
+      for (const window of await replayWindows(suspects, found, backend.data)) {
+        const { partition, nextOffset, replayed, lost } = window
+        const before = positions.get(partition) ?? 0n
+        if (lost > 0)
+          faults.push(`kill ${kill}: ${lost} records below ${nextOffset} of partition ${partition} are missing`)
+        if (nextOffset < before)
+          faults.push(`kill ${kill}: partition ${partition} went back from ${before} to ${nextOffset}`)
+        if (replayed > options.batchRecordsMax)
+          faults.push(`kill ${kill}: ${replayed} records of partition ${partition} replay`)
+        replayedTotal += replayed
+        replayedMax = Math.max(replayedMax, replayed)
+      }
+      positions = found
+    } finally {
+      await Promise.all([backend.log.close(), backend.store.close(), backend.close()])
+    }
+  }
+  const { abortedUsers } = await producing.stop()
+  const lastExit = await catchUpAndDrain(options)
+  const backend = await options.openBackend()
+  try {
+    await readCommitted({ log: backend.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take })
+    const comparison = await compareSessions(logged.sessions, backend.data, abortedUsers)
+    const { quarantined } = await backend.store.read({ topic: options.topic, partitionCount: undefined })
+    return {
+      committed: logged.dispatches.length,
+      undecodable: logged.undecodable,
+      ...{ killsWhileApplying, replayedTotal, replayedMax, faults, comparison, lastExit },
+      quarantined: [...quarantined.values()].reduce((sum, count) => sum + count, 0),
+    }
+  } finally {
+    await Promise.all([backend.log.close(), backend.store.close(), backend.close()])
+  }
+}
+
+async function catchUpAndDrain(options: KillLoopOptions): Promise<ProjectorExit> {
+  const projector = startProjectorProcess({ script: options.script, args: options.args })
+  await projector.line('ready', ({ msg }) => msg.startsWith('ready:'), deadlineMs)
+  projector.signal('SIGTERM')
+  return projector.exited
+}
+
+function confirmedSteps(projector: ProjectorProcess): number {
+  return projector.lines.filter(({ msg }) => msg === 'step').length
+}
+
+/** Writes without a pause but for a bounded backlog: committed and aborted transactions, and a damaged record now and then. */
+function startProducing(writer: DispatchWriter, random: () => number, applied: () => number) {
+  const source = createDispatchSource({ users: 300, startMs: 1_700_000_000_000, random })
+  let over = false
+  let written = 0
+  const producing = (async () => {
+    for (let transaction = 1; !over; transaction += 1) {
+      const [, damaged] = badRecords[transaction % badRecords.length]!
+      const bad: DispatchMessage = { key: `bad-${transaction}`, value: damaged }
+      const messages = source.next(20)
+      await writer.write(transaction % 7 === 0 ? [...messages, bad] : messages, 'commit')
+      written += messages.length
+      if (transaction % 5 === 0) await writer.write(source.nextAborted(10), 'abort')
+      do await sleep(25)
+      while (!over && written - applied() > backlogMax)
+    }
+  })()
+  // A failing producer must fail the loop's end, not the process.
+  producing.catch(() => undefined)
+  return {
+    async stop() {
+      over = true
+      await producing
+      return source
+    },
+  }
+}
+
+/** A small seeded generator: the same seed gives the same kill times and records. */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
