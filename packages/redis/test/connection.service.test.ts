@@ -166,6 +166,29 @@ describe('a Redis that cannot be used', () => {
     expect((await tied.read(readRequest)).checkpoints.get(0)?.['next_offset']).toBe('0')
   })
 
+  it('[RED-17] no permission for one command of a script is no wrong type', async () => {
+    const redis = await server({
+      aclLines: [
+        'user default on nopass ~* &* +@all',
+        'user nozcard on >pw ~* +@all -zcard',
+        'user nohlen on >pw ~* +@all -hlen',
+        'user noget on >pw ~* +@all -get',
+      ],
+    })
+    const as = (user: string, namespace: string) =>
+      owned(openStore(`redis://${user}:pw@127.0.0.1:${redis.port}`, 'atomic', namespace))
+    const claimed = await start(store(redis.url))
+    const { namespace } = claimed.store
+    for (const user of ['nozcard', 'noget']) {
+      const limited = { ...claimed, store: as(user, namespace) }
+      const { error } = await failed(advance(limited, { from: 0, to: 1, write: (w) => w.zadd('z', 'GT', 1, 'm') }))
+      expect(error.code, user).toBe('TM_REDIS_PERMISSION_DENIED')
+    }
+    const unreadable = await failed(as('nohlen', namespace).read(readRequest))
+    expect(unreadable.error.code).toBe('TM_REDIS_PERMISSION_DENIED')
+    expect((await claimed.store.read(readRequest)).checkpoints.get(0)?.['next_offset']).toBe('0')
+  })
+
   it('[RED-17] CONFIG blocked by permission costs nothing but the stronger durability', async () => {
     const redis = await server({
       config: { appendonly: 'yes', appendfsync: 'always' },

@@ -21,6 +21,8 @@ describe('errors of the server', () => {
     ["CROSSSLOT Keys in request don't hash to the same slot", 'TM_REDIS_CLUSTER_REDIRECT', false],
     ['BUSY Redis is busy running a script.', 'TM_REDIS_BUSY', true],
     ["NOPERM this user has no permissions to run the 'zadd' command", 'TM_REDIS_PERMISSION_DENIED', false],
+    ["ERR The user executing the script can't run this command or subcommand", 'TM_REDIS_PERMISSION_DENIED', false],
+    ["ERR The user executing the script can't access at least one of the keys", 'TM_REDIS_PERMISSION_DENIED', false],
     ['NOAUTH Authentication required.', 'TM_REDIS_AUTH_FAILED', false],
     ['WRONGPASS invalid username-password pair or user is disabled.', 'TM_REDIS_AUTH_FAILED', false],
     ['ERR invalid password', 'TM_REDIS_AUTH_FAILED', false],

@@ -81,6 +81,8 @@ export function isScriptMissing(thrown: unknown): boolean {
 
 /** The error word of a reply. Servers before 7 wrap the errors of commands inside scripts in a sentence of their own. */
 function replyWord(text: string): string | undefined {
+  // Redis 7.0 words a refusal inside a script without the code of one outside.
+  if (/user executing the script can't (?:run|access)/.test(text)) return 'NOPERM'
   const words = text.match(/\b[A-Z]{3,}\b/g) ?? []
   const own = ['NOAUTH', 'WRONGPASS', 'WRONGTYPE']
   return words.find((word) => own.includes(word) || Object.hasOwn(replyCodes, word))

@@ -28,12 +28,12 @@ if ARGV[12] ~= '' then
   if runId ~= ARGV[12] then return {'process', runId or ''} end
 end
 local held = redis.pcall('GET', fence)
-if type(held) == 'table' then return {'wrongtype', fence, redis.call('TYPE', fence).ok} end
+if type(held) == 'table' then return refusal(fence, held) end
 if not held or string.match(held, '^[1-9]%d*:(%x+)$') ~= ARGV[1] then return {'fenced', held} end
 local fields = {'format_version', 'dispatch_topic', 'partition_count', 'cluster_id', 'topic_id', 'partition', 'next_offset'}
 local function compare(key, count)
   local all = redis.pcall('HGETALL', key)
-  if all.err then return {'wrongtype', key, redis.call('TYPE', key).ok} end
+  if all.err then return refusal(key, all) end
   local isAsWritten = #all == 2 * count
   for i = 1, count do
     if not isAsWritten or all[2 * i - 1] ~= fields[i] or (i < 7 and all[2 * i] ~= ARGV[i + 1]) then
@@ -58,7 +58,7 @@ if refused then return refused end
 if nextOffset ~= ARGV[8] then
   if nextOffset == ARGV[9] then
     local stored = redis.pcall('GET', witness)
-    if type(stored) == 'table' then return {'wrongtype', witness, redis.call('TYPE', witness).ok} end
+    if type(stored) == 'table' then return refusal(witness, stored) end
     if ARGV[10] == '' or stored == ARGV[10] then return {'resent'} end
     return {'conflict', witness, 'witness', ARGV[10], stored}
   end

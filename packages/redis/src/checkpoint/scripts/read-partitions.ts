@@ -18,6 +18,7 @@ local rows, expiring, odd = {}, {}, {}
 local function read(index, command, expected)
   local reply = redis.pcall(command, KEYS[index])
   if type(reply) == 'table' and reply.err then
+    if not string.find(reply.err, 'WRONGTYPE', 1, true) then error(reply.err) end
     odd[#odd + 1] = index
     odd[#odd + 1] = 'a ' .. redis.call('TYPE', KEYS[index]).ok .. ' stands where a ' .. expected .. ' is due'
     return false
