@@ -31,6 +31,9 @@ export function docsModules(pages: readonly string[] = markdownFiles()): readonl
 // Third-party clients resolve from here: the example depends on all of them.
 const home = `${root}/examples/session-projection/src`
 
+// Everything but the documentation is parsed once for all programs.
+const parsed = new Map<string, ts.SourceFile>()
+
 /** What the compiler says of pieces of documentation, as one line each. Cost: one program for all of them. */
 export function compileDocs(modules: readonly DocsModule[]): readonly string[] {
   const files = new Map(modules.map((module, index) => [`${home}/docs-block-${index}.ts`, module]))
@@ -46,7 +49,11 @@ export function compileDocs(modules: readonly DocsModule[]): readonly string[] {
   host.fileExists = (name) => files.has(name) || fileExists.call(host, name)
   host.getSourceFile = (name, languageVersion, ...rest) => {
     const text = textOf(name)
-    if (text === undefined) return getSourceFile.call(host, name, languageVersion, ...rest)
+    if (text === undefined) {
+      const source = parsed.get(name) ?? getSourceFile.call(host, name, languageVersion, ...rest)
+      if (source !== undefined) parsed.set(name, source)
+      return source
+    }
     return ts.createSourceFile(name, text, languageVersion, true)
   }
   const program = ts.createProgram([...files.keys()], options, host)
