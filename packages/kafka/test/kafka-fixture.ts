@@ -185,6 +185,15 @@ export async function openFixture(brokers: readonly string[]): Promise<KafkaFixt
       if (end === 'commit') await called((done) => producer.commitTransaction(20_000, done))
       else await called((done) => producer.abortTransaction(20_000, done))
       await retire(producer)
+      // The end is acknowledged before its marker is in the log; later records would come before the marker.
+      await waitFor(async () => {
+        const verdict = judgeSurvey(await inspector.surveyIdentity(topic, { deadlineMs: 5000 }), undefined)
+        if (verdict.kind !== 'proven') return false
+        const reading = await inspector.readBounds(topic, verdict.identity.partitionCount, { deadlineMs: 5000 })
+        if (reading.kind !== 'bounds') return false
+        const { lastStableOffset, highWatermark } = reading.partitions[partition]!
+        return lastStableOffset === highWatermark
+      })
     },
     async openTransaction(topic, partition, count) {
       const producer = await begin(topic, partition, count)
