@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startRedis } from '@tidemark/testkit/service'
 import type { RedisServer, RedisServerOptions } from '@tidemark/testkit/service'
-import type { IdempotentWriter } from '@tidemark/checkpoint'
+import type { CommutingWriter, IdempotentWriter } from '@tidemark/checkpoint'
 import { createRedisDataReader, createRedisProjectionStore, createSafeRedis } from '@tidemark/redis/checkpoint'
 import type { Redis } from 'ioredis'
 import {
@@ -114,7 +114,7 @@ describe.each(['atomic', 'two-step'] as const)('the %s form on a server in troub
     const claimed = await start(owned(openStore(server.url, form, freshNamespace())))
     for (let next = 0; next < 4; next += 1) {
       await admin.script('FLUSH')
-      const write = (w: Parameters<NonNullable<Parameters<typeof advance>[1]['write']>>[0]): void => {
+      const write = (w: CommutingWriter): void => {
         w.zadd('z', 'GT', next, 'm')
         w.setIfGreater('max', BigInt(next))
         w.setIfGreater('max2', BigInt(next))

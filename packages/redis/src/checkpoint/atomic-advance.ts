@@ -37,11 +37,18 @@ export async function atomicAdvance(
   throw malformed('advance', 'at least one script', undefined)
 }
 
+/** What one script of a step writes; only the last one moves the checkpoint. */
 interface PartContent {
   readonly writes: readonly ProjectionWrite[]
   readonly quarantine: readonly QuarantineEntry[]
 }
 
+/**
+ * The scripts of a step: nearly always one.
+ *
+ * Beyond the limits data goes first, in the order of writing, then quarantine entries; each is repeatable, so that a step
+ * cut off in between is simply repeated.
+ */
 function stepParts(
   step: StepWrites,
   quarantine: readonly QuarantineEntry[],

@@ -33,6 +33,7 @@ export async function createCheckpoints(
 
 const metaFieldOrder = ['format_version', 'dispatch_topic', 'partition_count', 'cluster_id', 'topic_id'] as const
 
+/** The outcome a reply stands for; every one has a length of its own. */
 function readReply(reply: unknown): BootstrapOutcome {
   const parts = arrayReply('bootstrap', reply)
   const text = (index: number): string => textReply('bootstrap', parts[index])

@@ -14,6 +14,7 @@ const partitionsPerScript = 256
 /** Keys per partition in the script: checkpoint, fence, witness, quarantine. */
 const keysPerPartition = 4
 
+/** What has been read so far; the parts of a read fill it one after the other. */
 interface Findings {
   readonly checkpoints: Map<number, StoredFields>
   readonly fences: Map<number, string>
@@ -66,6 +67,7 @@ export async function readState(
   }
 }
 
+/** The facts the planner judges, with the database asked for beside the one found. */
 function storeFacts(facts: ServerFacts, database: number, expiringKeys: readonly string[]): StoredState['facts'] {
   const { durability, isPrimary, isLoaded, eviction } = facts
   return {
@@ -78,6 +80,7 @@ function storeFacts(facts: ServerFacts, database: number, expiringKeys: readonly
   }
 }
 
+/** What belongs to no single partition. */
 interface NamespaceFindings {
   readonly meta: StoredFields | undefined
   readonly nonce: string | undefined
@@ -106,6 +109,7 @@ function storedCount(meta: StoredFields | undefined): number {
   return count <= PARTITION_COUNT_MAX ? count : 0
 }
 
+/** What the index of ever-created checkpoints knows: our partitions, and whether another topic wrote here. */
 function indexedPartitions(
   keys: KeyLayout,
   topic: string,
@@ -152,6 +156,7 @@ async function findStrays(link: RedisLink, keys: KeyLayout, topic: string, from:
   return searched.filter((_, index) => countReply('read', replies[index], 1) === 1)
 }
 
+/** Reads partitions in scripts of {@link partitionsPerScript}, all in one round trip. */
 async function readPartitions(
   link: RedisLink,
   keys: KeyLayout,
@@ -184,6 +189,7 @@ async function readPartitions(
   })
 }
 
+/** One partition's row of the script. Strays are only worth reporting where a checkpoint stands. */
 function collectRow(partition: number, row: unknown, found: Findings, strayFrom: number): void {
   const [fields, fence, witness, quarantined] = arrayReply('read', row, keysPerPartition)
   const checkpoint = fields === null ? undefined : fieldsReply('read', fields)
@@ -197,6 +203,7 @@ function collectRow(partition: number, row: unknown, found: Findings, strayFrom:
   if (count > 0) found.quarantined.set(partition, count)
 }
 
+/** Keys that expire, and keys that hold something else; the script names them by number. */
 function collectOddities(names: readonly string[], expiring: unknown, odd: unknown, found: Findings): void {
   const nameAt = (position: unknown): string => names[countReply('read', position, names.length) - 1]!
   for (const position of arrayReply('read', expiring)) found.expiringKeys.push(nameAt(position))

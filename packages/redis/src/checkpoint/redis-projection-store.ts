@@ -89,6 +89,7 @@ export function createRedisProjectionStore(
   }
 }
 
+/** How a form makes one step over a link. */
 type Advance = (
   link: RedisLink,
   keys: KeyLayout,
@@ -98,6 +99,7 @@ type Advance = (
   step: StepWrites,
 ) => Promise<AdvanceOutcome>
 
+/** What both forms of the store are made of. */
 interface StoreParts {
   readonly name: string
   readonly namespace: Namespace

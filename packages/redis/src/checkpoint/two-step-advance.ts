@@ -46,6 +46,7 @@ interface DataCommand {
   readonly elements: number | 'raise'
 }
 
+/** One command per key and kind of write, cut at {@link elementsMax}; raises go one by one, since each is a script. */
 function dataCommands(writes: readonly ProjectionWrite[], dataPrefix: string): readonly DataCommand[] {
   const commands: DataCommand[] = []
   for (const [key, runs] of groupWrites(writes, dataPrefix)) {
@@ -71,6 +72,7 @@ function dataCommands(writes: readonly ProjectionWrite[], dataPrefix: string): r
   return commands
 }
 
+/** A write counts as confirmed only by a reply it can really give; an error was raised before this. */
 function checkDataReply(data: DataCommand, reply: unknown): void {
   if (data.elements !== 'raise') {
     // Both commands answer with how many elements are new: any number up to all of them is a confirmation.

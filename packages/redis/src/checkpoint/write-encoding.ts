@@ -109,6 +109,7 @@ function writeBytes(write: ProjectionWrite): number {
   return bytes
 }
 
+/** The kind of run a write belongs to. */
 function letterOf(write: ProjectionWrite): RunLetter {
   switch (write.op) {
     case 'zadd':
@@ -132,6 +133,7 @@ function letterOf(write: ProjectionWrite): RunLetter {
   }
 }
 
+/** The values of a write as texts, in the order its command takes them; the key is not one of them. */
 function valuesOf(write: ProjectionWrite): string[] {
   switch (write.op) {
     case 'zadd':

@@ -22,11 +22,13 @@ export type RedisCommand =
 export interface RedisLink {
   /** As last read; {@link RedisLink.readFacts} renews it. */
   readonly facts: ServerFacts
+  /** True for ever once the socket closed, a deadline passed or {@link RedisLink.destroy} was called. */
   readonly isLost: boolean
   /** One command; rejects with a typed error. */
   send(operation: string, command: RedisCommand): Promise<unknown>
   /** Several commands in one round trip; rejects unless every single one was answered without an error. */
   sendAll(operation: string, commands: readonly RedisCommand[]): Promise<readonly unknown[]>
+  /** Asks the server again; a lease must not be answered from memory. */
   readFacts(): Promise<ServerFacts>
   /** Drops the connection; whatever is in flight rejects. */
   destroy(): void
@@ -71,6 +73,7 @@ function connectWithin(client: Redis, timeoutMs: number): Promise<void> {
   })
 }
 
+/** Tells a server that was not reached from one that refused us. */
 function connectFailure(source: SafeRedisSource, thrown: unknown): TidemarkError {
   const failure = failureOf(source, { operation: 'connect', command: 'AUTH', key: '' }, thrown)
   const isUnreached = ['TM_REDIS_CONNECTION_LOST', 'TM_REDIS_TIMEOUT', 'TM_REDIS_COMMAND_FAILED'].includes(failure.code)
@@ -216,6 +219,7 @@ export function checkedAnswers(operation: string, answers: unknown, count: numbe
   })
 }
 
+/** What is sent: the command, or a script by digest or by text with its keys declared. */
 function wireForm(command: RedisCommand, asText: boolean): [string, string[]] {
   if (!('script' in command)) return [command.name, command.args as string[]]
   const { script, keys, args } = command

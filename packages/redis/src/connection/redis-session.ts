@@ -9,7 +9,9 @@ import type { SafeRedisSource } from './safe-redis.ts'
  * Every call settles within the deadline of the source, whatever the network does. Promises: RED-2.
  */
 export interface RedisSession {
+  /** Does work on the current connection. All of the work runs on that one link, or rejects. */
   run<T>(operation: string, work: (link: RedisLink) => Promise<T>): Promise<T>
+  /** Drops the connection; later calls reject with TM_REDIS_CLOSED. May be called again. */
   close(): Promise<void>
 }
 
@@ -70,6 +72,7 @@ class Session implements RedisSession {
     )
   }
 
+  /** The open link, or the one being opened: callers at the same time share it. */
   #current(): Promise<RedisLink> {
     if (this.#link !== undefined && !this.#link.isLost) return Promise.resolve(this.#link)
     this.#link = undefined

@@ -92,6 +92,7 @@ function stated<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
 }
 
+/** Refuses every option that is not the caller's to set, by name; plain JavaScript gets no help from the types. */
 function guardOptions(options: object): void {
   for (const [option, value] of Object.entries(options)) {
     if (value === undefined || callerOptions.has(option)) continue
@@ -105,6 +106,7 @@ function guardOptions(options: object): void {
   }
 }
 
+/** Failing SELECTs do not stop the client, so a number that is none must not get that far. */
 function databaseOption(db: number | undefined): number {
   if (db === undefined) return 0
   if (Number.isSafeInteger(db) && db >= 0 && db < 1_000_000) return db
@@ -115,6 +117,7 @@ function databaseOption(db: number | undefined): number {
   )
 }
 
+/** The client's options: what the caller may say, then everything the factory decides, which wins. */
 function clientOptionsOf(
   options: SafeRedisOptions,
   database: number,
