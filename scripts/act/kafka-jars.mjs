@@ -4,7 +4,7 @@ import { machineCache } from './paths.mjs'
 import { runCommand, tailOf } from './run-command.mjs'
 import { StepError } from './step-log.mjs'
 
-/** The broker the tests run; `packages/testkit/src/service/kafka-jars.ts` names the same, and a test compares them. */
+/** The broker the tests run; `packages/testkit/src/service/kafka/kafka-jars.ts` names the same, and a test compares them. */
 export const kafkaVersion = '4.1.1'
 
 const mavenPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { javaMajorOf as javaOfTests } from '../../../testkit/src/service/java-binary.ts'
-import { kafkaHomeCandidates, kafkaVersion as versionOfTests } from '../../../testkit/src/service/kafka-jars.ts'
+import { javaMajorOf as javaOfTests } from '../../../testkit/src/service/kafka/java-binary.ts'
+import { kafkaHomeCandidates, kafkaVersion as versionOfTests } from '../../../testkit/src/service/kafka/kafka-jars.ts'
 import { loadScript } from './load-script.ts'
 
 const jars = await loadScript<{ kafkaVersion: string; kafkaHome(): string }>('act/kafka-jars')

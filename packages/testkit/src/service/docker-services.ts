@@ -1,6 +1,6 @@
 import type { ServiceEndpoint } from './service-endpoint.ts'
-import { freePorts } from './free-port.ts'
-import { kafkaVersion } from './kafka-jars.ts'
+import { freePorts } from './process/free-port.ts'
+import { kafkaVersion } from './kafka/kafka-jars.ts'
 
 const redisImage = 'redis:7.2-alpine'
 const kafkaImage = `apache/kafka:${kafkaVersion}`

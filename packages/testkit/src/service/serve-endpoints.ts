@@ -1,7 +1,7 @@
 // Run as a process of its own: `serve-endpoints.ts kafka redis`. Starts what it is asked for, prints one JSON line
 // { kafka?: { backend, address } | { error }, redis?: … }, and keeps the services until its standard input ends.
-import { kafkaEndpoint } from './kafka-endpoint.ts'
-import { redisEndpoint } from './redis-endpoint.ts'
+import { kafkaEndpoint } from './kafka/kafka-endpoint.ts'
+import { redisEndpoint } from './redis/redis-endpoint.ts'
 import type { ServiceEndpoint } from './service-endpoint.ts'
 
 const starters: Readonly<Record<string, () => Promise<ServiceEndpoint>>> = {

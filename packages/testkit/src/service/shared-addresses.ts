@@ -1,5 +1,5 @@
 import { serviceErrors } from './errors.ts'
-import { parseBrokers } from './kafka-endpoint.ts'
+import { parseBrokers } from './kafka/kafka-endpoint.ts'
 import { sharedServicesVariable } from './shared-services.ts'
 import type { SharedServiceName } from './shared-services.ts'
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { kafkaEndpoint } from './kafka-endpoint.ts'
-import { redisEndpoint } from './redis-endpoint.ts'
+import { kafkaEndpoint } from './kafka/kafka-endpoint.ts'
+import { redisEndpoint } from './redis/redis-endpoint.ts'
 import type { ServiceEndpoint } from './service-endpoint.ts'
 
 /** Names the desk where the processes of one run ask for the shared services. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCuttingProxy } from '@tidemark/testkit/service'
 import type { CommandAction, CuttingProxy, CutRule } from '@tidemark/testkit/service'
-import { commandNameOf, createRespFrameReader } from '../../src/service/resp-frames.ts'
+import { commandNameOf, createRespFrameReader } from '../../src/service/proxy/resp-frames.ts'
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {

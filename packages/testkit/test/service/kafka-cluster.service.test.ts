@@ -13,7 +13,7 @@ async function reasonsOf(work: Promise<unknown>): Promise<string> {
   const found: string[] = []
   const walk = (error: unknown): void => {
     if (!(error instanceof Error)) return
-    found.push(error.message, String((error as { apiId?: unknown }).apiId ?? ''))
+    found.push(error.message, (error as { apiId?: string }).apiId ?? '')
     walk(error.cause)
     if (error instanceof AggregateError) error.errors.forEach(walk)
   }

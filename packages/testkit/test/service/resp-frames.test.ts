@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandNameOf, createRespFrameReader } from '../../src/service/resp-frames.ts'
+import { commandNameOf, createRespFrameReader } from '../../src/service/proxy/resp-frames.ts'
 
 const values = [
   '+OK\r\n',

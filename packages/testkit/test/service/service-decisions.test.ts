@@ -1,11 +1,17 @@
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { chooseBackend } from '@tidemark/testkit/service'
-import { parseBrokers } from '../../src/service/kafka-endpoint.ts'
-import { formatProperties, kafkaProperties } from '../../src/service/kafka-properties.ts'
-import type { KafkaNodePorts } from '../../src/service/kafka-properties.ts'
-import { decodeMetadataAnswer, encodeMetadataRequest } from '../../src/service/kafka-readiness.ts'
-import { newKafkaUuid } from '../../src/service/kafka-storage.ts'
-import { redisConfig } from '../../src/service/redis-server.ts'
+import { chooseBackend, kafkaEndpoint } from '@tidemark/testkit/service'
+import { parseBrokers } from '../../src/service/kafka/kafka-endpoint.ts'
+import { formatProperties, kafkaProperties } from '../../src/service/kafka/kafka-properties.ts'
+import type { KafkaNodePorts } from '../../src/service/kafka/kafka-properties.ts'
+import { decodeMetadataAnswer, encodeMetadataRequest } from '../../src/service/kafka/kafka-readiness.ts'
+import { newKafkaUuid } from '../../src/service/kafka/kafka-storage.ts'
+import { startOwnedProcess } from '../../src/service/process/owned-process.ts'
+import { makePrivateDirectory, removePrivateDirectory } from '../../src/service/process/private-directory.ts'
+import { waitUntilReady } from '../../src/service/process/wait-until-ready.ts'
+import { probeRedis } from '../../src/service/redis/redis-readiness.ts'
+import { redisConfig } from '../../src/service/redis/redis-server.ts'
 
 describe('chooseBackend', () => {
   const facts = {
@@ -134,5 +140,47 @@ describe('redisConfig', () => {
       ]),
     )
     expect(lines).not.toContain('appendonly no')
+  })
+})
+
+describe('a service that cannot be had', () => {
+  const nowhere = { PATH: '/nowhere', TIDEMARK_KAFKA_HOME: '/nowhere' }
+
+  it('is an error with what was tried and the remedy, never a skip', async () => {
+    await expect(kafkaEndpoint({ ...nowhere, KAFKA_BROKERS: 'no-port' })).rejects.toMatchObject({
+      code: 'TM_SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('write host:port'),
+    })
+  })
+
+  it('is not ready when its address answers with another protocol, and says what came instead', async () => {
+    const echo = createServer((socket) =>
+      socket
+        .on('error', () => {})
+        .resume()
+        .end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    )
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
+    const { port } = echo.address() as AddressInfo
+    const probe = (timeoutMs: number): Promise<string | undefined> => probeRedis('127.0.0.1', port, timeoutMs)
+    const waiting = waitUntilReady({ service: 'Redis', address: `127.0.0.1:${port}`, timeoutMs: 200, probe })
+    await expect(waiting).rejects.toMatchObject({
+      code: 'TM_SERVICE_NOT_READY',
+      message: expect.stringContaining('HTTP/1.1 400'),
+    })
+    await new Promise((resolve) => echo.close(resolve))
+  })
+})
+
+describe('a process of our own', () => {
+  it('refuses a step that its state does not allow', async () => {
+    const directory = makePrivateDirectory('owned')
+    const owned = await startOwnedProcess({ name: 'sleep', command: 'sleep', args: ['60'], directory })
+    expect(() => owned.resume()).toThrow(expect.objectContaining({ code: 'TM_SERVICE_STATE_INVALID' }))
+    owned.pause()
+    expect(() => owned.pause()).toThrow(expect.objectContaining({ code: 'TM_SERVICE_STATE_INVALID' }))
+    await owned.stop()
+    expect([owned.state(), owned.exit()]).toEqual(['dead', 'SIGTERM'])
+    removePrivateDirectory(directory)
   })
 })

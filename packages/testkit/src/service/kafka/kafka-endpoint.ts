@@ -1,13 +1,13 @@
-import { chooseBackend } from './backend-choice.ts'
-import { dockerAnswers } from './docker-probe.ts'
-import { startKafkaInDocker } from './docker-services.ts'
-import { serviceErrors } from './errors.ts'
+import { chooseBackend } from '../backend-choice.ts'
+import { dockerAnswers } from '../docker-probe.ts'
+import { startKafkaInDocker } from '../docker-services.ts'
+import { serviceErrors } from '../errors.ts'
 import { findJava } from './java-binary.ts'
 import { startKafka } from './kafka-cluster.ts'
 import { findKafkaLibraries, kafkaRemedy } from './kafka-jars.ts'
 import { probeKafka } from './kafka-readiness.ts'
-import type { ServiceEndpoint } from './service-endpoint.ts'
-import { waitUntilReady } from './wait-until-ready.ts'
+import type { ServiceEndpoint } from '../service-endpoint.ts'
+import { waitUntilReady } from '../process/wait-until-ready.ts'
 
 /**
  * A real Kafka that answers: the one named by KAFKA_BROKERS, else one in Docker, else a local broker by Maven and Java.

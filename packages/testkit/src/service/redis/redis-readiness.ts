@@ -1,4 +1,4 @@
-import { askOnce } from './socket-request.ts'
+import { askOnce } from '../process/socket-request.ts'
 
 /**
  * Whether a Redis answers PING: `undefined` when it serves, else what it said.

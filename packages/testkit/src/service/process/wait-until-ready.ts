@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serviceErrors } from './errors.ts'
+import { serviceErrors } from '../errors.ts'
 import type { OwnedProcess } from './owned-process.ts'
 
 /** One answer of a readiness probe: `undefined` when ready, else what came instead. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { findBinary } from './find-binary.ts'
+import { findBinary } from '../process/find-binary.ts'
 
 /** The oldest Java that runs the broker. */
 export const javaMajorMin = 17

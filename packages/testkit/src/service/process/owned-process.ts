@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serviceErrors } from './errors.ts'
+import { serviceErrors } from '../errors.ts'
 
 /** What to run, and where it keeps its files. */
 export interface OwnedProcessOptions {

@@ -1,17 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serviceErrors } from './errors.ts'
-import { freePorts } from './free-port.ts'
+import { serviceErrors } from '../errors.ts'
+import { freePorts } from '../process/free-port.ts'
 import { findJava } from './java-binary.ts'
 import { findKafkaLibraries, kafkaRemedy } from './kafka-jars.ts'
 import { formatProperties, kafkaProperties } from './kafka-properties.ts'
 import type { KafkaNodePorts, KafkaUser } from './kafka-properties.ts'
 import { probeKafka } from './kafka-readiness.ts'
 import { formatKafkaStorage, newKafkaUuid } from './kafka-storage.ts'
-import { startOwnedProcess } from './owned-process.ts'
-import type { OwnedProcess, ProcessState } from './owned-process.ts'
-import { makePrivateDirectory, removePrivateDirectory } from './private-directory.ts'
-import { waitUntilReady } from './wait-until-ready.ts'
+import { startOwnedProcess } from '../process/owned-process.ts'
+import type { OwnedProcess, ProcessState } from '../process/owned-process.ts'
+import { makePrivateDirectory, removePrivateDirectory } from '../process/private-directory.ts'
+import { waitUntilReady } from '../process/wait-until-ready.ts'
 
 /** How a Kafka of one's own is configured. */
 export interface KafkaClusterOptions {

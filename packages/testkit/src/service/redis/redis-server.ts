@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serviceErrors } from './errors.ts'
-import { findBinary } from './find-binary.ts'
-import { freePorts } from './free-port.ts'
-import { startOwnedProcess } from './owned-process.ts'
-import type { OwnedProcess, ProcessState } from './owned-process.ts'
-import { makePrivateDirectory, removePrivateDirectory } from './private-directory.ts'
+import { serviceErrors } from '../errors.ts'
+import { findBinary } from '../process/find-binary.ts'
+import { freePorts } from '../process/free-port.ts'
+import { startOwnedProcess } from '../process/owned-process.ts'
+import type { OwnedProcess, ProcessState } from '../process/owned-process.ts'
+import { makePrivateDirectory, removePrivateDirectory } from '../process/private-directory.ts'
 import { probeRedis } from './redis-readiness.ts'
-import { waitUntilReady } from './wait-until-ready.ts'
+import { waitUntilReady } from '../process/wait-until-ready.ts'
 
 /** How a Redis of one's own is configured. */
 export interface RedisServerOptions {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serviceErrors } from './errors.ts'
+import { serviceErrors } from '../errors.ts'
 
 /** A random id as Kafka spells it: 16 bytes in URL-safe base64 that does not begin with a dash (its tools would take it for an option). */
 export function newKafkaUuid(): string {

@@ -1,4 +1,4 @@
-import { askOnce } from './socket-request.ts'
+import { askOnce } from '../process/socket-request.ts'
 
 const metadataKey = 3
 const metadataVersion = 1

@@ -1,12 +1,12 @@
-import { chooseBackend } from './backend-choice.ts'
-import { dockerAnswers } from './docker-probe.ts'
-import { startRedisInDocker } from './docker-services.ts'
-import { serviceErrors } from './errors.ts'
-import { findBinary } from './find-binary.ts'
+import { chooseBackend } from '../backend-choice.ts'
+import { dockerAnswers } from '../docker-probe.ts'
+import { startRedisInDocker } from '../docker-services.ts'
+import { serviceErrors } from '../errors.ts'
+import { findBinary } from '../process/find-binary.ts'
 import { probeRedis } from './redis-readiness.ts'
 import { redisRemedy, startRedis } from './redis-server.ts'
-import type { ServiceEndpoint } from './service-endpoint.ts'
-import { waitUntilReady } from './wait-until-ready.ts'
+import type { ServiceEndpoint } from '../service-endpoint.ts'
+import { waitUntilReady } from '../process/wait-until-ready.ts'
 
 /** The shared server keeps its data like a careful operator would: append-only file, no eviction. */
 const sharedConfig = { appendonly: 'yes', appendfsync: 'everysec', 'maxmemory-policy': 'noeviction' }
