@@ -13,3 +13,5 @@ export {
 } from './drawn-log.ts'
 export { damagedText, fieldDamage, storeFacts } from './drawn-store.ts'
 export { startState } from './start-state.ts'
+export { createHistoryPlayer, logHistory } from './log-history.ts'
+export type { HistoryPlayer, LogEvent, LogHistoryOptions } from './log-history.ts'
