@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
 /** The repository's root folder. */
@@ -93,4 +93,9 @@ export function readText(file: string): string {
 /** Whether something stands at a path relative to the root. */
 export function exists(file: string): boolean {
   return existsSync(join(root, file))
+}
+
+/** When a file or folder was last changed, in epoch milliseconds. */
+export function changedMs(file: string): number {
+  return statSync(join(root, file)).mtimeMs
 }
