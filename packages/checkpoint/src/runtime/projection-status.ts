@@ -1,7 +1,7 @@
 import { encodeOffset } from '@tidemark/core'
 import type { LogIdentity } from '@tidemark/log'
 import type { DirtyReason } from './dirty-reason.ts'
-import type { PartitionLane } from './partition-lane.ts'
+import type { PartitionLane } from './run/partition-lane.ts'
 import type { ProjectionState } from './projection-state.ts'
 
 /** A projection at one moment, JSON-safe, for health endpoints and metrics. Offsets are decimal strings. */

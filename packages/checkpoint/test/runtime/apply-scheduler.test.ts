@@ -1,8 +1,8 @@
 import { offsetOf } from '@tidemark/core'
 import { describe, expect, it } from 'vitest'
-import { createApplyScheduler } from '../../src/runtime/apply-scheduler.ts'
-import { createPartitionLane } from '../../src/runtime/partition-lane.ts'
-import type { PartitionLane } from '../../src/runtime/partition-lane.ts'
+import { createApplyScheduler } from '../../src/runtime/run/apply-scheduler.ts'
+import { createPartitionLane } from '../../src/runtime/run/partition-lane.ts'
+import type { PartitionLane } from '../../src/runtime/run/partition-lane.ts'
 
 function lane(partition: number): PartitionLane {
   const zero = offsetOf(0)

@@ -1,8 +1,8 @@
 import { offsetOf } from '@tidemark/core'
 import type { LogRecord, PartitionBatch } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
-import { createPartitionLane } from '../../src/runtime/partition-lane.ts'
-import type { PartitionLane } from '../../src/runtime/partition-lane.ts'
+import { createPartitionLane } from '../../src/runtime/run/partition-lane.ts'
+import type { PartitionLane } from '../../src/runtime/run/partition-lane.ts'
 
 const at = (value: number) => offsetOf(value)
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import type { IdempotentWriter } from '../../src/index.ts'
 import { createWriteBuffer, undecodable } from '../../src/index.ts'
 import type { VocabularyBuffer } from '../../src/index.ts'
-import { buildStep } from '../../src/runtime/step-builder.ts'
-import type { BuiltStep, StepOutcome, StepSettings } from '../../src/runtime/step-builder.ts'
+import { buildStep } from '../../src/runtime/run/step-builder.ts'
+import type { BuiltStep, StepOutcome, StepSettings } from '../../src/runtime/run/step-builder.ts'
 
 const at = (value: number) => offsetOf(value)
 

@@ -1,5 +1,5 @@
 import { withDeadline } from '@tidemark/core'
-import { dirtyReasonOfThrown } from './dirty-reason.ts'
+import { dirtyReasonOfThrown } from '../dirty-reason.ts'
 import type { RunContext } from './run-context.ts'
 import { judgeRecheck } from './store-recheck.ts'
 

@@ -1,6 +1,6 @@
 import type { PartitionBounds } from '@tidemark/log'
-import { dirtyReason } from './dirty-reason.ts'
-import type { DirtyReason } from './dirty-reason.ts'
+import { dirtyReason } from '../dirty-reason.ts'
+import type { DirtyReason } from '../dirty-reason.ts'
 import type { PartitionLane } from './partition-lane.ts'
 
 /**

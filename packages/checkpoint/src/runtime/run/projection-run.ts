@@ -1,6 +1,6 @@
 import type { LogIdentity, SurveyVerdict } from '@tidemark/log'
 import { createApplyScheduler } from './apply-scheduler.ts'
-import { dirtyReason, dirtyReasonOfThrown } from './dirty-reason.ts'
+import { dirtyReason, dirtyReasonOfThrown } from '../dirty-reason.ts'
 import { createFetchLoop } from './fetch-loop.ts'
 import { createIdentityGuard } from './identity-guard.ts'
 import type { IdentityGuard } from './identity-guard.ts'

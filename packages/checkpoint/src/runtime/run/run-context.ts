@@ -1,10 +1,10 @@
 import type { CancelSignal, Clock } from '@tidemark/core'
 import type { LogReader } from '@tidemark/log'
-import type { DirtyReason } from './dirty-reason.ts'
+import type { DirtyReason } from '../dirty-reason.ts'
 import type { PartitionLane } from './partition-lane.ts'
-import type { ProjectionObserver } from './projection-observer.ts'
-import type { ResolvedOptions } from './projection-options.ts'
-import type { ClaimedStart } from './start-sequence.ts'
+import type { ProjectionObserver } from '../projection-observer.ts'
+import type { ResolvedOptions } from '../projection-options.ts'
+import type { ClaimedStart } from '../start-sequence.ts'
 
 /** What every part of a run works with. */
 export interface RunContext<Writer> {

@@ -1,5 +1,5 @@
 import type { PollResult } from '@tidemark/log'
-import { dirtyReason } from './dirty-reason.ts'
+import { dirtyReason } from '../dirty-reason.ts'
 import type { IdentityGuard } from './identity-guard.ts'
 import type { RunContext } from './run-context.ts'
 

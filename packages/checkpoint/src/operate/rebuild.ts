@@ -1,8 +1,8 @@
 import type { ProjectionStore } from '../projection-store.ts'
 import { checkpointErrors } from '../errors.ts'
-import { createProjection } from './projection.ts'
-import type { Projection, StartOutcome } from './projection.ts'
-import type { ProjectionOptions } from './projection-options.ts'
+import { createProjection } from '../runtime/projection.ts'
+import type { Projection, StartOutcome } from '../runtime/projection.ts'
+import type { ProjectionOptions } from '../runtime/projection-options.ts'
 
 /** A projection into a new namespace, and what becomes of the old one. */
 export interface RebuildOptions<Writer> {

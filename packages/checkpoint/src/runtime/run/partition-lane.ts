@@ -1,7 +1,7 @@
 import { nextOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import type { LogRecord, PartitionBatch, PartitionBounds } from '@tidemark/log'
-import type { PartitionStart } from '../start-planner.ts'
+import type { PartitionStart } from '../../start-planner.ts'
 
 /** What waits in a lane: records of one fetch, or the news that the end was reached. */
 export type LaneItem =

@@ -1,5 +1,5 @@
-import type { AdvanceOutcome } from '../projection-store.ts'
-import { dirtyReason, dirtyReasonOfThrown } from './dirty-reason.ts'
+import type { AdvanceOutcome } from '../../projection-store.ts'
+import { dirtyReason, dirtyReasonOfThrown } from '../dirty-reason.ts'
 import type { IdentityGuard } from './identity-guard.ts'
 import type { PartitionLane } from './partition-lane.ts'
 import type { RunContext } from './run-context.ts'

@@ -11,8 +11,8 @@ import type { ProjectedDataReader, ProjectedValue } from '../projected-data.ts'
 import type { ProjectionStore } from '../projection-store.ts'
 import type { IdempotentWriter } from '../projection-write.ts'
 import { createWriteBuffer } from '../write-buffer.ts'
-import { isUndecodable } from './undecodable.ts'
-import type { Undecodable } from './undecodable.ts'
+import { isUndecodable } from '../runtime/undecodable.ts'
+import type { Undecodable } from '../runtime/undecodable.ts'
 
 /** What to verify against what. Log and store stay open; both are only read. */
 export interface VerifyOptions {

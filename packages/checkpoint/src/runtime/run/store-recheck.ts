@@ -1,10 +1,10 @@
 import type { Offset } from '@tidemark/core'
 import { identityDifferences, judgeFence } from '@tidemark/log'
 import type { Fence, LogIdentity } from '@tidemark/log'
-import { decodeCheckpoint, decodeMeta } from '../checkpoint-format.ts'
-import type { StoredState } from '../stored-state.ts'
-import { dirtyReason } from './dirty-reason.ts'
-import type { DirtyReason } from './dirty-reason.ts'
+import { decodeCheckpoint, decodeMeta } from '../../checkpoint-format.ts'
+import type { StoredState } from '../../stored-state.ts'
+import { dirtyReason } from '../dirty-reason.ts'
+import type { DirtyReason } from '../dirty-reason.ts'
 
 /** What a running projection knows the store must hold. */
 export interface HeldState {
