@@ -43,6 +43,8 @@ export interface CrashReport {
   readonly pointsByCall: ReadonlyMap<string, number>
 }
 
+/** Dying and losing a reply, before and after the call took effect. */
+/** Every fault an exploration plans unless told otherwise. */
 export const ALL_FAULT_KINDS: readonly FaultKind[] = [
   'crash-before',
   'crash-after',
