@@ -1,3 +1,4 @@
+import { isTidemarkError } from '@tidemark/core'
 import { simErrors } from './errors.ts'
 import { createSeededChooser } from './seeded-chooser.ts'
 import { createSimProcess } from './sim-process.ts'
@@ -44,7 +45,6 @@ export interface CrashReport {
 }
 
 /** Dying and losing a reply, before and after the call took effect. */
-/** Every fault an exploration plans unless told otherwise. */
 export const ALL_FAULT_KINDS: readonly FaultKind[] = [
   'crash-before',
   'crash-after',
@@ -193,6 +193,8 @@ function draw<T>(items: readonly T[], count: number, seed: number): readonly T[]
 }
 
 function withPoints(error: unknown, faults: readonly PlannedFault[], lives: readonly LifeCount[]): Error {
+  // The driver's own errors name their point already and are told apart by code.
+  if (isTidemarkError(error, 'TM_SIM_CRASH_POINT_MISSED') || isTidemarkError(error, 'TM_SIM_LIFE_STUCK')) return error
   const points = faults
     .map(
       (fault, index) => `life ${index + 1}: ${fault.kind} at call ${fault.call} (${lives[index]?.faultLabel ?? '?'})`,

@@ -64,7 +64,7 @@ export function createProjectionWorld(
     },
     sessions(user) {
       const value = server.snapshot().get(`convs:${user}`)
-      return value?.kind === 'sorted-set' ? Object.fromEntries([...value.scores].sort()) : {}
+      return value?.kind === 'sorted-set' ? Object.fromEntries([...value.scores].sort(byName)) : {}
     },
     fields,
     checkpoint(partition) {
@@ -125,7 +125,7 @@ export function checkComplete(world: ProjectionWorld): void {
   for (const [user, conversations] of expected) {
     const [have, want] = [
       JSON.stringify(world.sessions(user)),
-      JSON.stringify(Object.fromEntries(Object.entries(conversations).sort())),
+      JSON.stringify(Object.fromEntries(Object.entries(conversations).sort(byName))),
     ]
     if (have !== want) throw new Error(`sessions of ${user} are ${have}, the log says ${want}`)
   }
@@ -133,4 +133,8 @@ export function checkComplete(world: ProjectionWorld): void {
     if (key.startsWith('convs:') && !expected.has(key.slice('convs:'.length)))
       throw new Error(`${key} is not in the log`)
   }
+}
+
+function byName([a]: readonly [string, number], [b]: readonly [string, number]): number {
+  return a < b ? -1 : 1
 }
