@@ -56,6 +56,8 @@ describe('errors', () => {
 
   it('[COR-9] a broken invariant names itself', () => {
     expect(() => invariant(true, 'x-1', 'never seen')).not.toThrow()
-    expect(() => invariant(false, 'x-1', 'two is one')).toThrow('invariant x-1 does not hold: two is one')
+    const broken = (): void => invariant(false, 'x-1', 'two is one')
+    expect(broken).toThrow('invariant x-1 does not hold: two is one')
+    expect(broken).toThrow(expect.objectContaining({ code: 'TM_CORE_INVARIANT_VIOLATED' }))
   })
 })

@@ -37,6 +37,7 @@ describe('times', () => {
     for (const value of [0.5, Number.NaN, Infinity, EVENT_TIME_MAX_MS + 1, -EVENT_TIME_MAX_MS - 1]) {
       expect(() => eventTimeOf(value, 'created_at')).toThrow(/^created_at: /)
     }
+    expect(() => eventTimeOf(0.5)).toThrow(expect.objectContaining({ code: 'TM_CORE_TIME_INVALID' }))
     expect(durationOf(0)).toBe(0)
     for (const value of [-1, 0.5, Number.NaN]) expect(() => durationOf(value)).toThrow(/is not a time/)
   })

@@ -35,7 +35,7 @@ describe('codecs of core', () => {
       }),
       runSize(2_000, 50_000),
     )
-    const digits = fc.string({ unit: fc.constantFrom(...'0123456789-+.eE xn'), maxLength: 21 })
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789-+.eE xn'.split('')), maxLength: 21 })
     fc.assert(
       fc.property(digits, (text) => {
         const offset = decodeOffset(text)
@@ -48,7 +48,7 @@ describe('codecs of core', () => {
 
   it('[COR-3] the three spellings of any id are one id, and a changed character never passes for it unnoticed', () => {
     fc.assert(
-      fc.property(uuid, fc.nat(21), fc.constantFrom(...'ABCDwxyz0189+/-_='), (bytes, at, character) => {
+      fc.property(uuid, fc.nat(21), fc.constantFrom(...'ABCDwxyz0189+/-_='.split('')), (bytes, at, character) => {
         const hex = Buffer.from(bytes).toString('hex')
         const canonical = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
           '-',

@@ -124,7 +124,7 @@ describe('the survey', () => {
 
 describe('stored texts of the log package', () => {
   const hex = (length: number): fc.Arbitrary<string> =>
-    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length })
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: length, maxLength: length })
 
   it('[LOG-8] a witness survives its text, and any changed character is refused or means another witness', () => {
     const witness = fc.record({
