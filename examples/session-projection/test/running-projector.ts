@@ -8,6 +8,7 @@ import type { ProjectorSettings } from '../src/settings/projector-settings.ts'
 
 /** A projector running inside the test: the whole service but for the process around it. */
 export interface RunningProjector {
+  readonly url: string
   readonly exit: Promise<ExitCode>
   get(path: string): Promise<{ readonly status: number; readonly body: unknown }>
   /** Waits until `/health/ready` answers something that fits. */
@@ -41,6 +42,7 @@ export async function runInside(settings: ProjectorSettings): Promise<RunningPro
     return { status: answer.status, body: await answer.json() }
   }
   return {
+    url,
     exit,
     get,
     announced: () => announced.join('\n'),

@@ -22,7 +22,8 @@ export async function openKafkaDispatchWriter(options: {
   try {
     await client.within('connecting the producer', producer.connect())
   } catch (error) {
-    await close()
+    // The client cannot be told to stop connecting; waiting for it would only delay the news.
+    void close()
     throw error
   }
   return {
