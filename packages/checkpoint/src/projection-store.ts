@@ -30,9 +30,12 @@ export interface ProjectionStore<Writer> {
   newWrites(): WriteBuffer<Writer>
   /** Reads everything stored, changing nothing. */
   read(request: ReadStateRequest): Promise<StoredState>
-  /** Takes every partition's fence, and gives the store an incarnation nonce if it has none. Changes nothing else. */
+  /** Takes every partition's fence. Changes nothing else. */
   claim(request: ClaimRequest): Promise<Claim>
-  /** Creates meta (if asked) and the named checkpoints at offset 0, all or none, only where absent and only under the fences. */
+  /**
+   * Creates meta (if asked) and the named checkpoints at offset 0, all or none, only where absent and only under the fences;
+   * drops a witness that outlived its checkpoint, and gives the store an incarnation nonce if it has none.
+   */
   bootstrap(request: BootstrapRequest): Promise<BootstrapOutcome>
   /**
    * One step of one partition: the data writes, the quarantine entries, then checkpoint and witness.
@@ -66,10 +69,9 @@ export interface ClaimRequest {
   readonly partitionCount: number
 }
 
-/** The fences taken, by partition, and the store's life they were taken in. */
+/** The fences taken, by partition. */
 export interface Claim {
   readonly fences: ReadonlyMap<number, Fence>
-  readonly nonce: string
 }
 
 /** What to create. */

@@ -47,18 +47,15 @@ export function claimStep(
     fences.set(partition, fence)
     writes.push({ op: 'set', key, value: encodeFence(fence) })
   }
-  const storedNonce = textAt(data, keys.incarnation)
-  if (storedNonce !== undefined) return { outcome: { fences, nonce: storedNonce }, writes }
-  const created = freshNonce(nonce)
-  writes.push({ op: 'set', key: keys.incarnation, value: created })
-  return { outcome: { fences, nonce: created }, writes }
+  return { outcome: { fences }, writes }
 }
 
-/** Creates meta and checkpoints at 0, only under the fences and only where nothing stands. */
+/** Creates meta, checkpoints at 0 and the incarnation nonce, only under the fences and only where nothing stands. */
 export function bootstrapStep(
   data: MemoryData,
   namespace: Namespace,
   request: BootstrapRequest,
+  nonce: () => string,
 ): KeyspaceStep<BootstrapOutcome> {
   const { identity } = request
   const keys = sideKeys(namespace, identity.topic)
@@ -85,6 +82,9 @@ export function bootstrapStep(
     writes.push({ op: 'sadd', key: keys.partitions, member: String(partition) })
     // A witness that outlived its checkpoint speaks of a position that is gone; replay from 0 writes a new one.
     writes.push({ op: 'del', key: keys.witness(partition) })
+  }
+  if (textAt(data, keys.incarnation) === undefined) {
+    writes.push({ op: 'set', key: keys.incarnation, value: freshNonce(nonce) })
   }
   return { outcome: { kind: 'created' }, writes }
 }

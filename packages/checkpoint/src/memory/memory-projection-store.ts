@@ -97,7 +97,7 @@ function createStore(
     },
     async bootstrap(request) {
       requireOpen()
-      const { outcome, writes } = bootstrapStep(server.data, namespace, request)
+      const { outcome, writes } = bootstrapStep(server.data, namespace, request, nonce)
       const readValue = (key: string): ProjectedValue => readMemoryValue(server.data, `${dataPrefix}${key}`)
       if (outcome.kind === 'created' && isEmpty?.(readValue) === false) {
         return { kind: 'not-empty', key: dataPrefix, explanation: 'the data of the projection is not empty' }

@@ -3,7 +3,7 @@ import { messageOf } from '@tidemark/core'
 import { judgeSurvey } from '@tidemark/log'
 import type { LogIdentity, ReadBack, SurveyVerdict, TopicSettingsReading } from '@tidemark/log'
 import { checkpointErrors } from '../errors.ts'
-import type { Claim } from '../projection-store.ts'
+import type { BootstrapOutcome, Claim } from '../projection-store.ts'
 import { refuse } from '../refusal.ts'
 import type { Refusal } from '../refusal.ts'
 import { planStart, witnessReadBacks } from '../start-planner.ts'
@@ -17,13 +17,17 @@ export interface ClaimedStart {
   readonly kind: 'claimed'
   readonly plan: StartPlan
   readonly claim: Claim
+  /** The store's nonce: another one means that its data was lost or replaced. */
+  readonly nonce: string
   /** The server process the state was verified in. */
   readonly process: string
   readonly quarantined: ReadonlyMap<number, number>
 }
 
 /** A claimed start, or all reasons against it. */
-export type StartResult = ClaimedStart | { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
+export type StartResult = ClaimedStart | RefusedStart
+
+type RefusedStart = { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
 
 type Options = Omit<ResolvedOptions<never>, 'project' | 'store'> & {
   readonly store: Pick<ResolvedOptions<unknown>['store'], 'namespace' | 'writeModel' | 'read' | 'claim' | 'bootstrap'>
@@ -72,10 +76,10 @@ export async function claimStart(options: Options, signal: CancelSignal): Promis
   const confirmed = planStart({ ...observed, identity: last })
   if (confirmed.kind === 'refused') return confirmed
 
-  const refused = await createMissing(options, confirmed, claim)
-  if (refused !== undefined) return { kind: 'refused', refusals: [refused] }
-  const { process } = after.incarnation
-  return { kind: 'claimed', plan: confirmed, claim, process, quarantined: after.quarantined }
+  const { process, nonce } = after.incarnation
+  const created = await createMissing(options, confirmed, claim, nonce)
+  if (created.kind === 'refused') return created
+  return { kind: 'claimed', plan: confirmed, claim, process, nonce: created.nonce, quarantined: after.quarantined }
 }
 
 async function observeAndPlan(
@@ -115,22 +119,34 @@ async function survey(options: Options, signal: CancelSignal, held: LogIdentity 
   return judgeSurvey(answers, held)
 }
 
-async function createMissing(options: Options, plan: StartPlan, claim: Claim): Promise<Refusal | undefined> {
-  if (!plan.createMeta && plan.createCheckpoints.length === 0) return undefined
+/** Creates what the plan and the store lack, and says under which nonce the data lives from here on. */
+async function createMissing(
+  options: Options,
+  plan: StartPlan,
+  claim: Claim,
+  storedNonce: string | undefined,
+): Promise<{ readonly kind: 'created'; readonly nonce: string } | RefusedStart> {
   const { identity, createMeta, createCheckpoints: partitions } = plan
+  if (!createMeta && partitions.length === 0 && storedNonce !== undefined)
+    return { kind: 'created', nonce: storedNonce }
+  const { store, topic } = options
   const outcome = await asking(options, 'creating the checkpoints', () =>
-    options.store.bootstrap({ identity, createMeta, partitions, fences: claim.fences }),
+    store.bootstrap({ identity, createMeta, partitions, fences: claim.fences }),
   )
+  if (outcome.kind !== 'created') return { kind: 'refused', refusals: [bootstrapRefusal(outcome)] }
+  const { partitionCount } = identity
+  const stored = await asking(options, 'reading what was created', () => store.read({ topic, partitionCount }))
+  const { nonce } = stored.incarnation
+  if (nonce !== undefined) return { kind: 'created', nonce }
+  return { kind: 'refused', refusals: [refuse('STATE_CHANGED', 'what was just created is gone')] }
+}
+
+function bootstrapRefusal(outcome: Exclude<BootstrapOutcome, { kind: 'created' }>): Refusal {
   switch (outcome.kind) {
-    case 'created':
-      return undefined
-    case 'fenced':
-      return refuse(
-        'FENCED',
-        `the fence of partition ${outcome.partition} was taken before the first write`,
-        {},
-        outcome.partition,
-      )
+    case 'fenced': {
+      const { partition } = outcome
+      return refuse('FENCED', `the fence of partition ${partition} was taken before the first write`, {}, partition)
+    }
     case 'not-empty':
       return refuse('DATA_NOT_EMPTY', `${outcome.key}: ${outcome.explanation}`, { key: outcome.key })
     case 'conflict':

@@ -58,7 +58,7 @@ export function createEmbeddedProjectionStore(
     },
     async bootstrap(request) {
       requireOpen()
-      return storage.step((data) => bootstrapStep(data, namespace, request))
+      return storage.step((data) => bootstrapStep(data, namespace, request, nonce))
     },
     async advance(request) {
       requireOpen()

@@ -15,33 +15,32 @@ const fencesPerScript = 2_000
 export async function claimFences(link: RedisLink, keys: KeyLayout, request: ClaimRequest): Promise<Claim> {
   const { topic, partitionCount } = request
   const fences = new Map<number, Fence>()
-  let nonce = newNonce()
   for (let from = 0; from < partitionCount; from += fencesPerScript) {
     const partitions = Array.from(
       { length: Math.min(fencesPerScript, partitionCount - from) },
       (_, index) => from + index,
     )
     const nonces = partitions.map(() => newNonce())
-    const names = [keys.incarnation, ...partitions.map((partition) => keys.fence(topic, partition))]
-    const reply = await link.send('claim', { script: claimFencesScript, keys: names, args: [nonce, ...nonces] })
+    const names = partitions.map((partition) => keys.fence(topic, partition))
+    const reply = await link.send('claim', { script: claimFencesScript, keys: names, args: nonces })
     const parts = arrayReply('claim', reply)
     if (parts[0] === 'wrongtype' && parts.length === 3) {
       const details = { operation: 'claim', key: textReply('claim', parts[1]), found: textReply('claim', parts[2]) }
       throw redisErrors.create('TM_REDIS_WRONG_TYPE', details)
     }
-    if (parts[0] !== 'claimed' || parts.length !== partitions.length + 2) {
+    if (parts[0] !== 'claimed' || parts.length !== partitions.length + 1) {
       throw malformed('claim', `${partitions.length} fences`, reply)
     }
-    nonce = textReply('claim', parts[1])
     partitions.forEach((partition, index) => {
-      const fence = decodeFence(textReply('claim', parts[index + 2]))
+      const fence = decodeFence(textReply('claim', parts[index + 1]))
       if (fence === undefined || fence.nonce !== nonces[index]) throw malformed('claim', 'the fence just set', reply)
       fences.set(partition, fence)
     })
   }
-  return { fences, nonce }
+  return { fences }
 }
 
-function newNonce(): string {
+/** 128 random bits as 32 hexadecimal digits. */
+export function newNonce(): string {
   return randomBytes(16).toString('hex')
 }

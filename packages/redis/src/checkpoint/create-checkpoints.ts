@@ -4,11 +4,12 @@ import type { BootstrapOutcome, BootstrapRequest } from '@tidemark/checkpoint'
 import { redisErrors } from '../errors.ts'
 import type { RedisLink } from '../connection/redis-link.ts'
 import { arrayReply, malformed, optionalTextReply, textReply } from '../connection/reply-shape.ts'
+import { newNonce } from './claim-fences.ts'
 import type { KeyLayout } from './key-layout.ts'
 import { createCheckpointsScript } from './scripts/create-checkpoints.ts'
 
 /**
- * Creates meta and checkpoints in one script, all or none. Promises: RED-8.
+ * Creates meta, checkpoints and the incarnation nonce in one script, all or none. Promises: RED-8.
  *
  * The script is not cut at the step limits: half a bootstrap would be worse than a long one, and it happens once.
  */
@@ -20,8 +21,8 @@ export async function createCheckpoints(
   const { identity, createMeta, partitions, fences } = request
   const { topic } = identity
   const fields = encodeMeta(identity)
-  const names = [keys.meta, keys.partitions]
-  const args = [createMeta ? '1' : '0', ...metaFieldOrder.map((field) => fields[field]!)]
+  const names = [keys.meta, keys.partitions, keys.incarnation]
+  const args = [createMeta ? '1' : '0', ...metaFieldOrder.map((field) => fields[field]!), newNonce()]
   for (const partition of partitions) {
     const fence = fences.get(partition)
     invariant(fence !== undefined, 'RED-8', `bootstrap of partition ${partition} without its fence`)

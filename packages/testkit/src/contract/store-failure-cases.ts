@@ -160,8 +160,8 @@ export const storeFailureCases: readonly StoreCase[] = [
       assert.equal(state.witnesses.size, 0)
       assert.equal(state.incarnation.nonce, undefined)
       assert.deepEqual(await world.readData(['s']), [{ kind: 'absent' }])
-      const claimed = await claimStore(world)
-      assert.notEqual(claimed.nonce, started.nonce)
+      const restarted = await startStore(world)
+      assert.notEqual(restarted.nonce, started.nonce)
     },
   ),
 ]

@@ -45,7 +45,8 @@ export const readRequest: { readonly topic: string; readonly partitionCount: num
 export interface StartedStore {
   readonly store: ProjectionStore<CommutingWriter>
   readonly fences: ReadonlyMap<number, Fence>
-  readonly nonce: string
+  /** The incarnation's nonce; absent before the first bootstrap. */
+  readonly nonce: string | undefined
   /** The server process, as a projection would have verified it. */
   readonly process: string
 }
@@ -60,15 +61,16 @@ export async function startStore(world: ProjectionStoreWorld): Promise<StartedSt
     fences: claimed.fences,
   })
   assert.deepEqual(outcome, { kind: 'created' })
-  return claimed
+  const { incarnation } = await claimed.store.read(readRequest)
+  return { ...claimed, nonce: incarnation.nonce }
 }
 
 /** Opens a store and claims all partitions. */
 export async function claimStore(world: ProjectionStoreWorld): Promise<StartedStore> {
   const store = await world.openStore()
-  const { fences, nonce } = await store.claim(readRequest)
+  const { fences } = await store.claim(readRequest)
   const { incarnation } = await store.read(readRequest)
-  return { store, fences, nonce, process: incarnation.process }
+  return { store, fences, nonce: incarnation.nonce, process: incarnation.process }
 }
 
 /** One step as a case words it. */

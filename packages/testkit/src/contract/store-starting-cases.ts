@@ -51,13 +51,19 @@ export const storeStartingCases: readonly StoreCase[] = [
     })
     assert.deepEqual(rest(after), rest(before))
   }),
-  storeCase({ id: 'PST-12', title: 'the incarnation nonce is given once and kept by later claims' }, async (world) => {
-    const first = await claimStore(world)
-    const second = await claimStore(world)
-    assert.match(first.nonce, /^[0-9a-f]{32}$/)
-    assert.equal(second.nonce, first.nonce)
-    assert.equal((await readFresh(world)).incarnation.nonce, first.nonce)
-  }),
+  storeCase(
+    { id: 'PST-12', title: 'a claim gives no incarnation nonce, the first bootstrap does, and later ones keep it' },
+    async (world) => {
+      const claimed = await claimStore(world)
+      assert.equal(claimed.nonce, undefined)
+      const started = await startStore(world)
+      assert.match(started.nonce ?? '', /^[0-9a-f]{32}$/)
+      const { store, fences } = await claimStore(world)
+      const again = await store.bootstrap({ identity, createMeta: false, partitions: [], fences })
+      assert.deepEqual(again, { kind: 'created' })
+      assert.equal((await readFresh(world)).incarnation.nonce, started.nonce)
+    },
+  ),
   storeCase({ id: 'PST-13', title: 'a claim over a damaged fence replaces it', needs: ['damage'] }, async (world) => {
     await startStore(world)
     await damageOf(world).setFence(identity.topic, 1, 'not a fence')

@@ -98,7 +98,8 @@ describe('starting a projection', () => {
     world.log.gate.before('surveyIdentity', 3, () => void world.log.cluster.recreateTopic(topicName))
     const started = await world.projection().start()
     expect(started.kind === 'refused' && started.refusals.map((refusal) => refusal.code)).toEqual(['IDENTITY_CHANGED'])
-    expect([...world.server.snapshot().keys()].filter((key) => /:meta$|:checkpoint:/.test(key))).toEqual([])
+    expect([...world.server.snapshot().keys()].every((key) => key.startsWith('p:fence:'))).toBe(true)
+    expect(world.server.snapshot().size).toBe(2)
   })
 
   it('[CK-51] refuses while the broker claims a valid position is gone, and starts once it does not', async () => {

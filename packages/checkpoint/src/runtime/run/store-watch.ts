@@ -18,7 +18,8 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
   const recheck = async (): Promise<void> => {
     const { store, topic, limits, clock } = context.options
     const { identity } = context.start.plan
-    const { fences, nonce } = context.start.claim
+    const { nonce } = context.start
+    const { fences } = context.start.claim
     // Steps go on while the store is being read, so a position may be anything from here to where its step leads.
     const lowest = new Map(context.lanes.map((lane) => [lane.partition, lane.next]))
     try {

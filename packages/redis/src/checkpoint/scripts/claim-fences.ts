@@ -2,10 +2,10 @@ import { luaScript } from '../../connection/lua-script.ts'
 import type { LuaScript } from '../../connection/lua-script.ts'
 
 /**
- * Takes the fences of some partitions; gives the store a nonce if it has none.
+ * Takes the fences of some partitions.
  *
- * KEYS: incarnation, then a fence per partition. ARGV: the nonce to set, then a nonce per fence.
- * Reply: [nonce, fence...] or ['wrongtype', key, type]. All types are checked before the first write.
+ * KEYS: a fence per partition. ARGV: a nonce per fence.
+ * Reply: ['claimed', fence...] or ['wrongtype', key, type]. All types are checked before the first write.
  * The epoch is counted on decimal digits, since Lua's numbers are doubles.
  */
 export const claimFencesScript: LuaScript = luaScript(
@@ -21,8 +21,8 @@ for i = 1, #KEYS do
   local found = redis.call('TYPE', KEYS[i]).ok
   if found ~= 'none' and found ~= 'string' then return {'wrongtype', KEYS[i], found} end
 end
-local reply = {'claimed', ''}
-for i = 2, #KEYS do
+local reply = {'claimed'}
+for i = 1, #KEYS do
   local held = redis.call('GET', KEYS[i])
   local epoch = '1'
   if held then
@@ -33,8 +33,6 @@ for i = 2, #KEYS do
   redis.call('SET', KEYS[i], fence)
   reply[i + 1] = fence
 end
-redis.call('SETNX', KEYS[1], ARGV[1])
-reply[2] = redis.call('GET', KEYS[1])
 return reply
 `,
 )
