@@ -1,7 +1,7 @@
 // Writes dispatch records in transactions, some of which are aborted: nobody may ever see those.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@tidemark/core'
-import { openDispatchWriter } from './backend/dispatch-writer.ts'
+import { openDispatchWriter } from './backend/open-dispatch-writer.ts'
 import { createDispatchSource } from './proof/dispatch-source.ts'
 import { exitCodes, isWrongSetting } from './service/exit-codes.ts'
 import type { ExitCode } from './service/exit-codes.ts'

@@ -1,6 +1,6 @@
 // The service: projects dispatch records into sessions and serves them while it is proven that they are complete.
 import { messageOf } from '@tidemark/core'
-import { openSessionBackend } from './backend/session-backend.ts'
+import { openSessionBackend } from './backend/open-session-backend.ts'
 import type { SessionBackend } from './backend/session-backend.ts'
 import { exitCodes, isWrongSetting } from './service/exit-codes.ts'
 import type { ExitCode } from './service/exit-codes.ts'

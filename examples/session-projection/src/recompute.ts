@@ -1,6 +1,6 @@
 // Recomputes every session from the log, independently of the projection, and compares it with what is stored.
 import { messageOf } from '@tidemark/core'
-import { openSessionBackend } from './backend/session-backend.ts'
+import { openSessionBackend } from './backend/open-session-backend.ts'
 import { compareSessions } from './proof/compare-sessions.ts'
 import { createLoggedSessions } from './proof/logged-sessions.ts'
 import { readCommitted } from './proof/read-committed.ts'

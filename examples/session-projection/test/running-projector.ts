@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import type { ProjectionStatus } from '@tidemark/checkpoint'
 import { pino } from 'pino'
-import { openSessionBackend } from '../src/backend/session-backend.ts'
+import { openSessionBackend } from '../src/backend/open-session-backend.ts'
 import type { ExitCode } from '../src/service/exit-codes.ts'
 import { runProjector } from '../src/service/run-projector.ts'
 import type { ProjectorSettings } from '../src/settings/projector-settings.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { openDispatchWriter } from '../src/backend/dispatch-writer.ts'
-import { openSessionBackend } from '../src/backend/session-backend.ts'
+import { openDispatchWriter } from '../src/backend/open-dispatch-writer.ts'
+import { openSessionBackend } from '../src/backend/open-session-backend.ts'
 import { compilePrograms } from './compiled-programs.ts'
 import type { CompiledPrograms } from './compiled-programs.ts'
 import { runKillLoop } from './kill-loop.ts'

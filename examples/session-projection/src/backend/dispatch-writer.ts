@@ -21,11 +21,3 @@ export interface DispatchWriterOptions {
   /** The longest wait for any one answer. */
   readonly deadlineMs: number
 }
-
-/** Connects a writer, or says within the deadline why not. */
-export async function openDispatchWriter(options: DispatchWriterOptions): Promise<DispatchWriter> {
-  const { place } = options
-  return place.kind === 'kafka'
-    ? (await import('./kafka-dispatch-writer.ts')).openKafkaDispatchWriter({ ...options, place })
-    : (await import('./embedded-dispatch-writer.ts')).openEmbeddedDispatchWriter({ ...options, place })
-}

@@ -1,7 +1,10 @@
-import { openDispatchWriter } from '../backend/dispatch-writer.ts'
+import { openDispatchWriter } from '../backend/open-dispatch-writer.ts'
 import type { DispatchWriter } from '../backend/dispatch-writer.ts'
 import { createDispatchSource } from '../proof/dispatch-source.ts'
 import type { DispatchSource } from '../proof/dispatch-source.ts'
+import type { SessionComparison } from '../proof/compare-sessions.ts'
+import type { LoggedSessions } from '../proof/logged-sessions.ts'
+import type { ProjectorExit } from '../proof/projector-process.ts'
 import type { ReplayWindow } from '../proof/replay-window.ts'
 import { exitCodes } from '../service/exit-codes.ts'
 import { askAndDrain, compareWithLog, inspectCrash, killInTheMiddle, startProjector } from './crash-and-resume.ts'
@@ -10,6 +13,7 @@ import type { DemoWorld } from './demo-world.ts'
 import type { Narrator } from './narrator.ts'
 import type { ProofRow } from './proof-table.ts'
 import { recreateAndStart } from './recreate-and-refuse.ts'
+import type { RefusedStart } from './recreate-and-refuse.ts'
 
 const partitions = 4
 const [usersCount, dispatches, dispatchesWhileDown, perTransaction] = [100, 3_000, 500, 50]
@@ -47,6 +51,21 @@ export async function runDemo(world: DemoWorld, narrator: Narrator): Promise<rea
   )
   const refused = await recreateAndStart(world, partitions - 1, narrator)
 
+  return proofRows({ source, killed, windows, drained, logged, comparison, refused })
+}
+
+interface Measured {
+  readonly source: DispatchSource
+  readonly killed: ProjectorExit
+  readonly windows: readonly ReplayWindow[]
+  readonly drained: ProjectorExit
+  readonly logged: LoggedSessions
+  readonly comparison: SessionComparison
+  readonly refused: RefusedStart
+}
+
+function proofRows(measured: Measured): readonly ProofRow[] {
+  const { source, killed, windows, drained, logged, comparison, refused } = measured
   const replayed = windows.reduce((sum, window) => sum + window.replayed, 0)
   const replayedMax = Math.max(0, ...windows.map((window) => window.replayed))
   const lostAtCrash = windows.reduce((sum, window) => sum + window.lost, 0)

@@ -25,7 +25,7 @@ export interface ProjectorParts {
 
 /** Runs the service until it is told to stop, is refused or goes dirty. Answers with the exit code. */
 export async function runProjector(parts: ProjectorParts): Promise<ExitCode> {
-  const { settings, backend, logger } = parts
+  const { backend, logger } = parts
   const projection = newProjection(parts)
   const server = createSessionServer({
     status: () => projection.status(),
