@@ -50,7 +50,8 @@ export const checkpointErrors: ErrorCatalogue<CheckpointErrorSpecs> = defineErro
   TM_CHECKPOINT_START_FAILED: {
     retriable: true,
     message: (d) => `start of the projection of ${d.topic} failed while ${d.step}: ${d.reason}`,
-    remedy: 'Check the address, credentials and permissions of the service named; nothing but fences can have changed.',
+    remedy:
+      'Check the address, credentials and permissions of the service named; no position has moved and no data was written.',
   },
   TM_CHECKPOINT_VERIFY_FAILED: {
     retriable: false,

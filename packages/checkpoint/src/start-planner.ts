@@ -1,4 +1,4 @@
-import { OFFSET_ZERO } from '@tidemark/core'
+import { decodeOffset, OFFSET_ZERO } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { boundsFault, judgeWitness } from '@tidemark/log'
 import type {
@@ -209,11 +209,24 @@ function planPartition(
       const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
       refusals.push(refuse('NEXT_ABOVE_HIGH', message, { ...values, gap: String(gap) }, partition))
     }
+    const twin = twinRefusal(input.stored, partition, nextOffset)
+    if (twin !== undefined) refusals.push(twin)
     return { partition, nextOffset, target, origin: 'checkpoint', bounds }
   }
   // A damaged checkpoint was refused by the review; it must not be mistaken for an absent one.
   if (review.present.has(partition)) return undefined
   return planAbsent(input, review, bounds, target, refusals)
+}
+
+/** Data that lives apart from its checkpoint must say that it is at least as far; else records would be skipped. */
+function twinRefusal(stored: StoredState, partition: number, nextOffset: Offset): Refusal | undefined {
+  if (stored.twins === undefined) return undefined
+  const text = stored.twins.get(partition)
+  const twin = text === undefined ? undefined : decodeOffset(text)
+  if (twin !== undefined && twin >= nextOffset) return undefined
+  const found = text === undefined ? 'carries no position' : `stands at "${text.slice(0, 64)}"`
+  const message = `the checkpoint is at ${nextOffset}, the data of partition ${partition} ${found}`
+  return refuse('DATA_TWIN', message, { next: String(nextOffset), twin: text?.slice(0, 64) ?? null }, partition)
 }
 
 function planAbsent(

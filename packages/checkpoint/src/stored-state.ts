@@ -9,6 +9,11 @@ export interface StoredState {
   readonly fences: ReadonlyMap<number, string>
   /** By partition: the stored text of the tail witness. */
   readonly witnesses: ReadonlyMap<number, string>
+  /**
+   * By partition: the position that the data itself carries, where data and checkpoints live on different servers. Absent
+   * from stores that keep both together.
+   */
+  readonly twins?: ReadonlyMap<number, string>
   /** By partition: how many records are quarantined. */
   readonly quarantined: ReadonlyMap<number, number>
   /** Keys of ours whose content is not even of the right shape (another data type, a torn file). */

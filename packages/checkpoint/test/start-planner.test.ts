@@ -226,11 +226,14 @@ describe('the table of missing things', () => {
     expect(reasons(planStart(input({ stored: { ...strays, checkpoints } })))).toEqual(['EXTRA_CHECKPOINT@7'])
   })
 
-  it('[CKP-7] [CK-46] data whose position is gone is never resumed beside a kept checkpoint of a transactional store', () => {
-    // The twin of a position that lives with the data is checked by the store that keeps one; the planner refuses to make
-    // up either half of a pair.
-    const verdict = planStart(input({ stored: stored([5, undefined]), writeModel: 'transactional' }))
-    expect(reasons(verdict)).toEqual(['MISSING_CHECKPOINT@1'])
+  it('[CKP-19] [CK-46] data on another server that does not carry its position, or a lower one, is refused beside a kept checkpoint', () => {
+    const twinned = (...twins: readonly (string | undefined)[]) => {
+      const present = twins.flatMap((text, partition) => (text === undefined ? [] : [[partition, text] as const]))
+      return reasons(planStart(input({ stored: { ...stored([5, 9]), twins: new Map(present) } })))
+    }
+    expect(twinned('5', undefined)).toEqual(['DATA_TWIN@1'])
+    expect(twinned('4', '09')).toEqual(['DATA_TWIN@0', 'DATA_TWIN@1'])
+    expect(twinned('5', '12')).toEqual([])
   })
 })
 

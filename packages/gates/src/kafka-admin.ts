@@ -82,10 +82,7 @@ export function createKafkaAdmin(brokers: readonly string[]): KafkaAdmin {
   }
   const begin = async (topic: string, partition: number, values: readonly string[]): Promise<RawProducer> => {
     const producer = await connect({ 'transactional.id': randomUUID(), 'transaction.timeout.ms': 120_000 })
-    await called((done) => producer.initTransactions(timeoutMs, done))
-    await called((done) => producer.beginTransaction(done))
-    for (const value of values) producer.produce(topic, partition, Buffer.from(value), null)
-    await called((done) => producer.flush(timeoutMs, done))
+    await beginWith(producer, topic, partition, values)
     return producer
   }
   const end = async (producer: RawProducer, how: 'commit' | 'abort'): Promise<void> => {
@@ -129,6 +126,18 @@ export function createKafkaAdmin(brokers: readonly string[]): KafkaAdmin {
       admin.disconnect()
     },
   }
+}
+
+async function beginWith(
+  producer: RawProducer,
+  topic: string,
+  partition: number,
+  values: readonly string[],
+): Promise<void> {
+  await called((done) => producer.initTransactions(timeoutMs, done))
+  await called((done) => producer.beginTransaction(done))
+  for (const value of values) producer.produce(topic, partition, Buffer.from(value), null)
+  await called((done) => producer.flush(timeoutMs, done))
 }
 
 /** Waits until the topic shows so many partitions with leaders; 0 means it is gone. */

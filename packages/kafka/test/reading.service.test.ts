@@ -4,6 +4,7 @@ import type { CommittedLog, PartitionPosition } from '@tidemark/log'
 import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import { createKafkaLog } from '../src/index.ts'
 import { checkConnection } from '../src/connection-options.ts'
+import { openGuardedConsumer } from '../src/reading/guarded-consumer.ts'
 import { guardedSettings } from '../src/reading/safe-consumer-options.ts'
 import type { KafkaFixture, RawConsumer } from './kafka-fixture.ts'
 import { at, called, endsOf, offsetsOf, openFixture, rawClient, readUntil, sleep } from './kafka-fixture.ts'
@@ -215,5 +216,26 @@ describe('committed reading', () => {
       failure: { reason: 'closed' },
     })
     expect(await reader.describeTopic(100)).toMatchObject({ kind: 'no-answer' })
+  })
+})
+
+describe('one client, one assignment', () => {
+  it('[KAF-2] a second assignment is an error of the program, not a second chance for stored group offsets', async () => {
+    const topic = await kafka.createTopic()
+    const releases: Promise<void>[] = []
+    const consumer = await openGuardedConsumer({
+      connection: checkConnection({ brokers: kafka.brokers }),
+      tuning: {},
+      topic,
+      partitionCount: 1,
+      deadlineMs: 10_000,
+      onRelease: (release) => void releases.push(release),
+    })
+    consumer.assign([{ topic, partition: 0, offset: 0 }])
+    expect(() => consumer.assign([{ topic, partition: 0, offset: 0 }])).toThrow(
+      expect.objectContaining({ code: 'TM_KAFKA_CLIENT_FAILED' }),
+    )
+    await consumer.close()
+    await Promise.all(releases)
   })
 })

@@ -69,7 +69,8 @@ export function judgeWitness(
       explanation: `the log ends at ${bounds.highWatermark}, before the applied record ${witness.offset}`,
     }
   }
-  if (readBack?.offset !== witness.offset) return { kind: 'unproven', message: `record ${witness.offset} was not read back` }
+  if (readBack?.offset !== witness.offset)
+    return { kind: 'unproven', message: `record ${witness.offset} was not read back` }
   switch (readBack.kind) {
     case 'unreadable':
       return { kind: 'unproven', message: readBack.message }

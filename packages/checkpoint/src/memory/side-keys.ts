@@ -22,7 +22,8 @@ export function sideKeys(namespace: Namespace, topic: string): SideKeys {
       `${namespace}:${kind}:${topic}:${partition}`
   return {
     incarnation: `${namespace}:incarnation`,
-    partitions: `${namespace}:partitions:${topic}`,
+    // Four parts, so that no key of a namespace nested in this one can be the same.
+    partitions: `${namespace}:index:${topic}:partitions`,
     fence: perPartition('fence'),
     witness: perPartition('witness'),
     quarantine: perPartition('quarantine'),

@@ -6,6 +6,8 @@ export const dirtyCatalogue = {
   START_FAILED: 'The start could not ask the log or the store. Repair what the message names and start again.',
   IDENTITY_MISMATCH: 'The topic was recreated, grown or moved under the projection. Rebuild into a new namespace.',
   IDENTITY_UNPROVEN: 'Brokers gave no usable answer for too long. Restart when every listed broker answers.',
+  BOUNDS_UNREADABLE:
+    'Partition leaders gave no offsets for too long. Restart when every partition has a leader that answers.',
   OUT_OF_RANGE: 'The log no longer holds the position (retention, truncation). Restart: the planner says which.',
   READ_FAILED: 'The consumer failed. Restart when the cause named is gone; reading resumes at the checkpoint.',
   OFFSETS_BACKWARDS:

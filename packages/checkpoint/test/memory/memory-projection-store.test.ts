@@ -153,14 +153,14 @@ describe('the memory projection store', () => {
     server.put('ns:fence:dispatch:0', { kind: 'set', members: new Set(['a']) })
     server.put('ns:quarantine:dispatch:0', { kind: 'string', value: 'x' })
     server.setField(checkpointKey(namespace, 'dispatch', 1_025), 'next_offset', '4')
-    server.put('ns:partitions:dispatch', { kind: 'set', members: new Set(['0', '5000', 'x']) })
+    server.put('ns:index:dispatch:partitions', { kind: 'set', members: new Set(['0', '5000', 'x']) })
     server.setField(checkpointKey(namespace, 'dispatch', 5_000), 'next_offset', '4')
     const state = await store.read({ topic: 'dispatch', partitionCount: 2 })
     expect(state.unreadable.map(({ key }) => key).sort()).toEqual([
       'ns:checkpoint:dispatch:1',
       'ns:fence:dispatch:0',
+      'ns:index:dispatch:partitions',
       'ns:meta',
-      'ns:partitions:dispatch',
       'ns:quarantine:dispatch:0',
     ])
     expect([...state.checkpoints.keys()]).toEqual([0, 1_025, 5_000])

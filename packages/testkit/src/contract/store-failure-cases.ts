@@ -3,7 +3,6 @@ import {
   advance,
   assertCheckpoint,
   assertNotAdvanced,
-  claimStore,
   damageOf,
   fingerprintOf,
   identity,

@@ -577,3 +577,25 @@ describe('ending and bounding', () => {
     await projection.stop()
   })
 })
+
+describe('bounds that cannot be read', () => {
+  it('[CKP-39] stop serving, and end in dirty when they stay so, although the identity is proven all the time', async () => {
+    const world = createProjectionWorld()
+    const projection = await startReady(world)
+    world.log.inspecting.boundsUnreadable = { partition: 1, message: 'partition 1 has no leader' }
+    const ended = await projection.ended()
+    expect(ended).toMatchObject({ kind: 'dirty', reason: { code: 'BOUNDS_UNREADABLE' } })
+    await projection.stop()
+  })
+
+  it('[CKP-39] are forgiven when they come back in time', async () => {
+    const world = createProjectionWorld()
+    const projection = await startReady(world)
+    world.log.inspecting.boundsUnreadable = { partition: undefined, message: 'moving' }
+    await world.log.clock.sleep(3_000)
+    world.log.inspecting.boundsUnreadable = undefined
+    await world.log.clock.sleep(10_000)
+    expect(projection.status()).toMatchObject({ state: 'ready', ready: true })
+    await projection.stop()
+  })
+})

@@ -1,4 +1,5 @@
 import { decideIdleLease } from '@tidemark/log'
+import { dirtyReason } from '../dirty-reason.ts'
 import type { IdentityGuard } from './identity-guard.ts'
 import { watchProgress } from './progress-watch.ts'
 import type { RunContext } from './run-context.ts'
@@ -23,14 +24,18 @@ export function createLeaseLoop<Writer>(
   const { clock, leaseMs, limits } = context.options
   const { signal } = context
   let confirmedAtMs = clock.monotonicMs()
+  let boundsReadAtMs = confirmedAtMs
   return {
     async run() {
       while (!signal.aborted) {
         await clock.sleep(leaseMs, signal)
         if (signal.aborted) return
         const askedAtMs = clock.monotonicMs()
-        const [verdict] = await Promise.all([guard.freshVerdict(), watch.recheck(), rereadBounds(context)])
-        if (verdict.kind === 'proven' && !signal.aborted) confirmedAtMs = askedAtMs
+        const [verdict, , bounds] = await Promise.all([guard.freshVerdict(), watch.recheck(), rereadBounds(context)])
+        if (signal.aborted) return
+        if (bounds === undefined) boundsReadAtMs = clock.monotonicMs()
+        else failOnLongSilence(context, bounds, clock.monotonicMs() - boundsReadAtMs)
+        if (verdict.kind === 'proven' && bounds === undefined) confirmedAtMs = askedAtMs
       }
     },
     get confirmedAtMs() {
@@ -42,18 +47,28 @@ export function createLeaseLoop<Writer>(
   }
 }
 
-async function rereadBounds<Writer>(context: RunContext<Writer>): Promise<void> {
+/** Without bounds nobody can tell a partition that is at its end from one that is stuck, so silence is bounded too. */
+function failOnLongSilence<Writer>(context: RunContext<Writer>, message: string, silentMs: number): void {
+  const { leaseMs, limits } = context.options
+  if (silentMs <= leaseMs + limits.stallMsMax) return
+  context.fail(dirtyReason('BOUNDS_UNREADABLE', `no offsets for ${Math.round(silentMs)} ms: ${message}`))
+}
+
+/** Reads the bounds into the lanes; says why when they could not be read. */
+async function rereadBounds<Writer>(context: RunContext<Writer>): Promise<string | undefined> {
   const { log, topic, limits, clock } = context.options
   const before = new Map(context.lanes.map((lane) => [lane.partition, lane.next]))
   const { partitionCount } = context.start.plan.identity
   const inspect = { deadlineMs: limits.inspectMsMax, signal: context.signal }
   const reading = await log.inspector.readBounds(topic, partitionCount, inspect)
-  // Unreadable bounds prove nothing either way; the identity lease bounds how long brokers may stay silent.
-  if (reading.kind === 'unreadable') return
+  if (reading.kind === 'unreadable') return reading.message
   for (const bounds of reading.partitions) {
     const lane = context.laneOf.get(bounds.partition)
     if (lane === undefined) continue
     const reason = watchProgress(lane, bounds, before.get(bounds.partition)!, clock.monotonicMs(), limits.stallMsMax)
-    if (reason !== undefined) return context.fail(reason)
+    if (reason === undefined) continue
+    context.fail(reason)
+    break
   }
+  return undefined
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readPartitionBounds } from '../src/inspection/list-offsets.ts'
-import type { FreshMetadata } from '../src/inspection/list-offsets.ts'
+import { readPartitionBounds } from '../src/inspection/read-partition-bounds.ts'
+import type { FreshMetadata } from '../src/inspection/read-partition-bounds.ts'
 import type { ScriptedRequest } from './scripted-brokers.ts'
 import { metadataOf, scriptedBrokers } from './scripted-brokers.ts'
 
