@@ -241,9 +241,17 @@ describe('a producer at the wrong place', () => {
       () => ({ brokers: `127.0.0.1:${portOf(silent.server)}` }),
       /connecting the producer failed: /,
     ],
-    ['the topic does not exist', () => ({ topic: 'dispatches' }), /writing 50 records to dispatches failed: /],
+    [
+      'the topic does not exist',
+      () => ({ topic: 'dispatches' }),
+      /connecting the producer failed: topic dispatches is not there/,
+    ],
     ['the password is wrong', () => sasl('owner', 'not-it'), /connecting the producer failed: /],
-    ['the user may not write', () => sasl('guest', secret), /failed: /],
+    [
+      'the user may not write',
+      () => sasl('guest', secret),
+      /connecting the producer failed: .*not for this user|authorization/i,
+    ],
   ])('says so within its deadline: %s', async (_what, place, says) => {
     const { brokers = kafka.bootstrapBrokers[0]!, topic = 'dispatch', env = {} } = place()
     const args = ['--brokers', brokers, '--topic', topic, '--dispatches', '50', '--io-deadline-ms', '6000']
@@ -251,7 +259,8 @@ describe('a producer at the wrong place', () => {
     expect(run.stderr).toMatch(says)
     expect(run.code).toBe(exitCodes.unavailable)
     expect(run.stderr.trim().split('\n')).toHaveLength(1)
-    expect(run.tookMs).toBeLessThan(60_000)
+    // Its deadline is 6 s; the rest is a slow machine's start.
+    expect(run.tookMs).toBeLessThan(25_000)
     expect(`${run.stdout}${run.stderr}`).not.toMatch(/correct-horse-battery|not-it/)
   })
 })
