@@ -77,7 +77,7 @@ export function refuse(
 }
 
 /** Damaged stored text is quoted in messages; a line break in it must not look like a line of ours in a log. */
-function onOneLine(message: string): string {
+export function onOneLine(message: string): string {
   return message.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })

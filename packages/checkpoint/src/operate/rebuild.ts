@@ -1,4 +1,5 @@
 import type { ProjectionStore } from '../projection-store.ts'
+import { decodeMeta } from '../checkpoint-format.ts'
 import { checkpointErrors } from '../errors.ts'
 import { createProjection } from '../runtime/projection.ts'
 import type { Projection, StartOutcome } from '../runtime/projection.ts'
@@ -59,6 +60,10 @@ export async function rebuild<Writer>(options: RebuildOptions<Writer>): Promise<
     if (data.kind === 'shared') await claimOld(options)
     const start = await projection.start()
     return start.kind === 'started' ? { kind: 'started', projection, start } : { kind: 'start-refused', start }
+  } catch (error) {
+    // They were handed over, so nobody else closes them; a second close is harmless.
+    await Promise.allSettled([next.store.close(), next.log.close()])
+    throw error
   } finally {
     await old.close()
   }
@@ -89,18 +94,29 @@ async function emptinessProblems<Writer>(options: ProjectionOptions<Writer>): Pr
   const stored = await reading(options.topic, 'reading the new namespace', () =>
     options.store.read({ topic: options.topic, partitionCount: undefined }),
   )
-  if (stored.meta === undefined && stored.checkpoints.size === 0 && stored.unreadable.length === 0) return []
+  // Fences alone are what a start leaves that was refused late; anything else was written by a projection that ran.
+  const traces = stored.checkpoints.size + stored.witnesses.size + stored.quarantined.size + stored.unreadable.length
+  if (stored.meta === undefined && stored.incarnation.nonce === undefined && traces === 0) return []
   return [{ code: 'NAMESPACE_NOT_EMPTY', message: `namespace ${options.store.namespace} holds a projection already` }]
 }
 
 /** Takes every fence of the old namespace, so that its writer stops at its next write at the latest. */
 async function claimOld<Writer>({ projection, old }: RebuildOptions<Writer>): Promise<void> {
-  const { topic } = projection
-  await reading(topic, 'claiming the old namespace', async () => {
-    const stored = await old.read({ topic, partitionCount: undefined })
-    const partitions = [...stored.checkpoints.keys(), ...stored.fences.keys()]
-    const partitionCount = Math.max(0, ...partitions) + 1
-    if (partitions.length > 0) await old.claim({ topic, partitionCount })
+  await reading(projection.topic, 'claiming the old namespace', async () => {
+    let topic = projection.topic
+    let stored = await old.read({ topic, partitionCount: undefined })
+    const meta = stored.meta === undefined ? undefined : decodeMeta(stored.meta)
+    const identity = meta?.kind === 'decoded' ? meta.value.identity : undefined
+    if (identity !== undefined && identity.topic !== topic) {
+      // The topic may have been renamed; the old writer holds fences under the name that its own meta tells.
+      topic = identity.topic
+      stored = await old.read({ topic, partitionCount: undefined })
+    }
+    let partitionCount = identity?.partitionCount ?? 0
+    for (const found of [stored.checkpoints, stored.fences]) {
+      for (const partition of found.keys()) partitionCount = Math.max(partitionCount, partition + 1)
+    }
+    if (partitionCount > 0) await old.claim({ topic, partitionCount })
   })
 }
 

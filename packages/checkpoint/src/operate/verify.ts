@@ -1,6 +1,6 @@
-import { createCancelSource } from '@tidemark/core'
+import { checkLimit, createCancelSource } from '@tidemark/core'
 import type { Clock, Offset } from '@tidemark/core'
-import { judgeSurvey } from '@tidemark/log'
+import { identityDifferences, judgeSurvey } from '@tidemark/log'
 import type { CommittedLog, LogIdentity, LogReader, LogRecord } from '@tidemark/log'
 import { decodeCheckpoint } from '../checkpoint-format.ts'
 import { checkpointErrors } from '../errors.ts'
@@ -11,7 +11,7 @@ import type { ProjectedDataReader, ProjectedValue } from '../projected-data.ts'
 import type { ProjectionStore } from '../projection-store.ts'
 import type { IdempotentWriter } from '../projection-write.ts'
 import { createWriteBuffer } from '../write-buffer.ts'
-import { isUndecodable } from '../runtime/undecodable.ts'
+import { isUndecodable, refusePromise } from '../runtime/undecodable.ts'
 import type { Undecodable } from '../runtime/undecodable.ts'
 
 /** What to verify against what. Log and store stay open; both are only read. */
@@ -76,11 +76,15 @@ const pageKeys = 500
  *   reading fails or a limit is reached.
  */
 export async function verifyProjection(options: VerifyOptions): Promise<VerifyReport> {
-  const ends = await readEnds(options)
-  const model = createMemoryData()
-  const counts = { recordsRead: 0, undecodable: 0 }
-  await recompute(options, ends, model, counts)
-  const keys = [...model.values.keys()]
+  checkLimits(options)
+  const { identity, ends } = await readEnds(options)
+  const recomputation: Recomputation = { model: createMemoryData(), touched: new Set(), recordsRead: 0, undecodable: 0 }
+  await recompute(options, ends, recomputation)
+  // What was read is of the log asked about only if that log was still there after the last of it was read.
+  requireSame(options.topic, identity, await provenIdentity(options))
+  const { model, touched, recordsRead, undecodable } = recomputation
+  // A key that a record wrote and a later one removed must be absent where data is served, too.
+  const keys = [...touched]
   const differences: ProjectedDifference[] = []
   let differenceCount = 0
   for (let start = 0; start < keys.length; start += pageKeys) {
@@ -91,16 +95,16 @@ export async function verifyProjection(options: VerifyOptions): Promise<VerifyRe
     }
   }
   const kind = differenceCount === 0 ? 'equal' : 'different'
-  return { kind, ...counts, keysCompared: keys.length, differenceCount, differences }
+  return { kind, recordsRead, undecodable, keysCompared: keys.length, differenceCount, differences }
 }
 
 /** The position up to which each partition was projected; everything about it must be provable. */
-async function readEnds(options: VerifyOptions): Promise<ReadonlyMap<number, Offset>> {
+async function readEnds(
+  options: VerifyOptions,
+): Promise<{ readonly identity: LogIdentity; readonly ends: ReadonlyMap<number, Offset> }> {
   const { topic, log, store, limits } = options
+  const identity = await provenIdentity(options)
   const inspect = { deadlineMs: limits.inspectMsMax }
-  const verdict = judgeSurvey(await log.inspector.surveyIdentity(topic, inspect), undefined)
-  if (verdict.kind !== 'proven') throw failed(topic, 'the identity of the log is not proven')
-  const { identity } = verdict
   const bounds = await log.inspector.readBounds(topic, identity.partitionCount, inspect)
   if (bounds.kind === 'unreadable') throw failed(topic, bounds.message)
   const truncated = bounds.partitions.find(({ low }) => low > 0n)
@@ -110,24 +114,49 @@ async function readEnds(options: VerifyOptions): Promise<ReadonlyMap<number, Off
   for (let partition = 0; partition < identity.partitionCount; partition += 1) {
     const fields = stored.checkpoints.get(partition)
     const decoded = fields === undefined ? undefined : decodeCheckpoint(fields)
-    if (decoded?.kind !== 'decoded')
+    if (decoded?.kind !== 'decoded' || decoded.value.partition !== partition)
       throw failed(topic, `the checkpoint of partition ${partition} is missing or damaged`)
     requireSame(topic, identity, decoded.value.identity)
     ends.set(partition, decoded.value.nextOffset)
   }
-  return ends
+  return { identity, ends }
 }
 
-function requireSame(topic: string, broker: LogIdentity, stored: LogIdentity): void {
-  if (broker.topicId === stored.topicId && broker.clusterId === stored.clusterId) return
-  throw failed(topic, `the data was projected from topic id ${stored.topicId}, the broker has ${broker.topicId}`)
+async function provenIdentity({ topic, log, limits }: VerifyOptions): Promise<LogIdentity> {
+  const survey = await log.inspector.surveyIdentity(topic, { deadlineMs: limits.inspectMsMax })
+  const verdict = judgeSurvey(survey, undefined)
+  if (verdict.kind !== 'proven') throw failed(topic, 'the identity of the log is not proven')
+  return verdict.identity
+}
+
+function requireSame(topic: string, broker: LogIdentity, other: LogIdentity): void {
+  const [difference] = identityDifferences(other, broker)
+  if (difference === undefined) return
+  const { field, expected, found } = difference
+  throw failed(topic, `another log is behind the data: ${field} is ${expected} there, ${found} at the broker`)
+}
+
+/** Bounds that are no numbers bound nothing, so they are judged before anything is read. */
+function checkLimits({ limits }: VerifyOptions): void {
+  const { keysMax, inspectMsMax, stallMsMax, differencesMax } = limits
+  checkLimit('limits.keysMax', keysMax, { min: 1, max: 2 ** 31 })
+  checkLimit('limits.inspectMsMax', inspectMsMax, { min: 1, max: 3_600_000 })
+  checkLimit('limits.stallMsMax', stallMsMax, { min: 1, max: 3_600_000 })
+  checkLimit('limits.differencesMax', differencesMax, { min: 0, max: 2 ** 31 })
+}
+
+/** What a recomputation holds: the data the log says, and every key that any record wrote. */
+interface Recomputation {
+  readonly model: MemoryData
+  readonly touched: Set<string>
+  recordsRead: number
+  undecodable: number
 }
 
 async function recompute(
   options: VerifyOptions,
   ends: ReadonlyMap<number, Offset>,
-  model: MemoryData,
-  counts: { recordsRead: number; undecodable: number },
+  recomputation: Recomputation,
 ): Promise<void> {
   const { topic, log, limits } = options
   const cancel = createCancelSource()
@@ -136,7 +165,7 @@ async function recompute(
   if (positions.length === 0) return
   const reader = await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: cancel.signal })
   try {
-    await readAll(options, reader, left, model, counts)
+    await readAll(options, reader, left, recomputation)
   } finally {
     cancel.cancel()
     await reader.close()
@@ -147,8 +176,7 @@ async function readAll(
   options: VerifyOptions,
   reader: LogReader,
   left: Map<number, Offset>,
-  model: MemoryData,
-  counts: { recordsRead: number; undecodable: number },
+  recomputation: Recomputation,
 ): Promise<void> {
   const { topic, limits, clock } = options
   const reached = new Map<number, bigint>()
@@ -159,7 +187,7 @@ async function readAll(
     for (const { partition, records, endOffset } of result.batches) {
       const end = left.get(partition)
       if (end === undefined) continue
-      for (const record of records) if (record.offset < end) applyRecord(options, record, model, counts)
+      for (const record of records) if (record.offset < end) applyRecord(options, record, recomputation)
       const at = endOffset ?? (records.at(-1)?.offset ?? -1n) + 1n
       reached.set(partition, at)
       if (at >= end) left.delete(partition)
@@ -169,21 +197,26 @@ async function readAll(
       throw failed(topic, `nothing was delivered for ${limits.stallMsMax} ms`)
     let offsetsLeft = 0n
     for (const [partition, end] of left) offsetsLeft += end - (reached.get(partition) ?? 0n)
-    options.onProgress?.({ recordsRead: counts.recordsRead, offsetsLeft })
+    options.onProgress?.({ recordsRead: recomputation.recordsRead, offsetsLeft })
   }
 }
 
 function applyRecord(
   { topic, store, project, limits }: VerifyOptions,
   record: LogRecord,
-  model: MemoryData,
-  counts: { recordsRead: number; undecodable: number },
+  recomputation: Recomputation,
 ): void {
   const buffer = createWriteBuffer({ reservedPrefix: `${store.namespace}:` })
-  counts.recordsRead += 1
-  if (isUndecodable(project(record, buffer.writer))) counts.undecodable += 1
-  else applyWrites(model, buffer.writes)
-  if (model.values.size > limits.keysMax)
+  recomputation.recordsRead += 1
+  const returned = project(record, buffer.writer)
+  refusePromise(returned)
+  if (isUndecodable(returned)) {
+    recomputation.undecodable += 1
+    return
+  }
+  applyWrites(recomputation.model, buffer.writes)
+  for (const write of buffer.writes) recomputation.touched.add(write.key)
+  if (recomputation.touched.size > limits.keysMax)
     throw failed(topic, `the recomputed data has more than ${limits.keysMax} keys`)
 }
 

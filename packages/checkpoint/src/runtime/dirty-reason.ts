@@ -1,5 +1,6 @@
 import { isTidemarkError, messageOf } from '@tidemark/core'
 import type { JsonValue } from '@tidemark/core'
+import { onOneLine } from '../refusal.ts'
 
 /** Why a running projection stopped serving: one row per reason an operator can act on. Codes are stable. */
 export const dirtyCatalogue = {
@@ -37,6 +38,9 @@ export interface DirtyReason {
   readonly docsPath: string
 }
 
+/** The longest message kept; what a host or a broker says may quote a whole payload. */
+export const DIRTY_MESSAGE_LENGTH_MAX = 2_000
+
 /** A dirty reason with the catalogue's remedy and docs path. */
 export function dirtyReason(
   code: DirtyCode,
@@ -47,7 +51,7 @@ export function dirtyReason(
   const where = partition === undefined ? {} : { partition }
   return {
     code,
-    message,
+    message: onOneLine(message.slice(0, DIRTY_MESSAGE_LENGTH_MAX)),
     ...where,
     values,
     remedy: dirtyCatalogue[code],

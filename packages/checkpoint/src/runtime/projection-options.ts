@@ -43,7 +43,7 @@ export interface ProjectionLimits {
   readonly stallMsMax: number
   /** Records waiting per partition before its fetching is paused. Default 4 batches. */
   readonly queuedRecordsMax?: number
-  /** Bytes of keys and values waiting over all partitions before fetching pauses. Default 32 MiB. */
+  /** Bytes of keys, values and headers waiting over all partitions before fetching pauses. Default 32 MiB. */
   readonly queuedBytesMax?: number
   /** Steps under way at once over all partitions. Default 16. */
   readonly stepsInFlightMax?: number
@@ -91,9 +91,10 @@ export function resolveOptions<Writer>(options: ProjectionOptions<Writer>): Reso
       inspectMsMax: checkLimit('limits.inspectMsMax', inspectMsMax, { min: 10, max: stallMsMax }),
       stopMsMax: checkLimit('limits.stopMsMax', given.stopMsMax ?? 10_000, { min: 0, max: 600_000 }),
     },
+    // Only `true` itself declares anything: each declaration widens what is safe.
     declarations: {
-      latestRecordPerKeySuffices: options.declarations?.latestRecordPerKeySuffices ?? false,
-      dataKeysCarryNoExpiry: options.declarations?.dataKeysCarryNoExpiry ?? false,
+      latestRecordPerKeySuffices: options.declarations?.latestRecordPerKeySuffices === true,
+      dataKeysCarryNoExpiry: options.declarations?.dataKeysCarryNoExpiry === true,
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '@tidemark/core'
-import { messageOf } from '@tidemark/core'
+import { coreErrors, messageOf } from '@tidemark/core'
 import { judgeSurvey } from '@tidemark/log'
 import type { LogIdentity, ReadBack, SurveyVerdict, TopicSettingsReading } from '@tidemark/log'
 import { checkpointErrors } from '../errors.ts'
@@ -39,7 +39,7 @@ type Options = Omit<ResolvedOptions<never>, 'project' | 'store'> & {
  * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked.
  */
 export async function dryRunStart(options: Options, signal: CancelSignal): Promise<PlanVerdict> {
-  const stored = await asking(options, 'reading the stored state', () =>
+  const stored = await asking(options, signal, 'reading the stored state', () =>
     options.store.read({ topic: options.topic, partitionCount: undefined }),
   )
   return (await observeAndPlan(options, signal, stored)).verdict
@@ -53,17 +53,17 @@ export async function dryRunStart(options: Options, signal: CancelSignal): Promi
  */
 export async function claimStart(options: Options, signal: CancelSignal): Promise<StartResult> {
   const { store, topic } = options
-  const before = await asking(options, 'reading the stored state', () =>
+  const before = await asking(options, signal, 'reading the stored state', () =>
     store.read({ topic, partitionCount: undefined }),
   )
   const dry = await observeAndPlan(options, signal, before)
   if (dry.verdict.kind === 'refused') return dry.verdict
   const held = dry.verdict.identity
 
-  const claim = await asking(options, 'claiming the fences', () =>
+  const claim = await asking(options, signal, 'claiming the fences', () =>
     store.claim({ topic, partitionCount: held.partitionCount }),
   )
-  const after = await asking(options, 'reading the stored state again', () =>
+  const after = await asking(options, signal, 'reading the stored state again', () =>
     store.read({ topic, partitionCount: held.partitionCount }),
   )
   const changes = rereadRefusals(before, after, claim.fences)
@@ -77,7 +77,7 @@ export async function claimStart(options: Options, signal: CancelSignal): Promis
   if (confirmed.kind === 'refused') return confirmed
 
   const { process, nonce } = after.incarnation
-  const created = await createMissing(options, confirmed, claim, nonce)
+  const created = await createMissing(options, signal, confirmed, claim, nonce)
   if (created.kind === 'refused') return created
   return { kind: 'claimed', plan: confirmed, claim, process, nonce: created.nonce, quarantined: after.quarantined }
 }
@@ -93,7 +93,7 @@ async function observeAndPlan(
   const inspect = { deadlineMs: options.limits.inspectMsMax, signal }
   const identity = await survey(options, signal, held)
   const proven = identity.kind === 'proven' ? identity.identity : undefined
-  const [bounds, settings] = await asking(options, 'reading offsets and settings', () =>
+  const [bounds, settings] = await asking(options, signal, 'reading offsets and settings', () =>
     Promise.all([
       proven === undefined ? undefined : log.inspector.readBounds(topic, proven.partitionCount, inspect),
       knownSettings ?? (proven === undefined ? undefined : log.inspector.readSettings(topic, inspect)),
@@ -105,7 +105,7 @@ async function observeAndPlan(
   const readBacks: readonly ReadBack[] =
     records.length === 0
       ? []
-      : await asking(options, 'reading the last applied records back', () =>
+      : await asking(options, signal, 'reading the last applied records back', () =>
           log.readBack({ topic, records, ...inspect }),
         )
   const observed = { ...seen, readBacks }
@@ -113,7 +113,7 @@ async function observeAndPlan(
 }
 
 async function survey(options: Options, signal: CancelSignal, held: LogIdentity | undefined): Promise<SurveyVerdict> {
-  const answers = await asking(options, 'asking for the identity', () =>
+  const answers = await asking(options, signal, 'asking for the identity', () =>
     options.log.inspector.surveyIdentity(options.topic, { deadlineMs: options.limits.inspectMsMax, signal }),
   )
   return judgeSurvey(answers, held)
@@ -122,6 +122,7 @@ async function survey(options: Options, signal: CancelSignal, held: LogIdentity 
 /** Creates what the plan and the store lack, and says under which nonce the data lives from here on. */
 async function createMissing(
   options: Options,
+  signal: CancelSignal,
   plan: StartPlan,
   claim: Claim,
   storedNonce: string | undefined,
@@ -130,12 +131,12 @@ async function createMissing(
   if (!createMeta && partitions.length === 0 && storedNonce !== undefined)
     return { kind: 'created', nonce: storedNonce }
   const { store, topic } = options
-  const outcome = await asking(options, 'creating the checkpoints', () =>
+  const outcome = await asking(options, signal, 'creating the checkpoints', () =>
     store.bootstrap({ identity, createMeta, partitions, fences: claim.fences }),
   )
   if (outcome.kind !== 'created') return { kind: 'refused', refusals: [bootstrapRefusal(outcome)] }
   const { partitionCount } = identity
-  const stored = await asking(options, 'reading what was created', () => store.read({ topic, partitionCount }))
+  const stored = await asking(options, signal, 'reading what was created', () => store.read({ topic, partitionCount }))
   const { nonce } = stored.incarnation
   if (nonce !== undefined) return { kind: 'created', nonce }
   return { kind: 'refused', refusals: [refuse('STATE_CHANGED', 'what was just created is gone')] }
@@ -154,8 +155,10 @@ function bootstrapRefusal(outcome: Exclude<BootstrapOutcome, { kind: 'created' }
   }
 }
 
-async function asking<T>(options: Options, step: string, ask: () => Promise<T>): Promise<T> {
+async function asking<T>(options: Options, signal: CancelSignal, step: string, ask: () => Promise<T>): Promise<T> {
   try {
+    // A start that was stopped meanwhile claims and creates nothing more; its host may already have started another.
+    if (signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the start' })
     return await ask()
   } catch (error) {
     const details = { topic: options.topic, step, reason: messageOf(error) }

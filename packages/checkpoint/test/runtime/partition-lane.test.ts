@@ -64,4 +64,17 @@ describe('a partition lane', () => {
     expect(subject.enqueue(batch([], 5), 1)).toBeUndefined()
     expect(subject.headFetch).toBeUndefined()
   })
+
+  it('[CKP-41] counts the bytes of headers, which can be all there is of a record', () => {
+    const subject = lane()
+    const headers = [
+      { name: 'trace', value: new Uint8Array(1_000) },
+      { name: 'none', value: null },
+    ]
+    subject.enqueue({ partition: 0, records: [{ ...record(0), value: null, headers }] }, 1)
+    expect(subject.queuedBytes).toBe(1_009)
+    subject.begin(at(1))
+    subject.finish()
+    expect(subject.queuedBytes).toBe(0)
+  })
 })

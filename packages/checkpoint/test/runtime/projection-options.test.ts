@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createProjection } from '../../src/index.ts'
 import type { CommittedLog } from '@tidemark/log'
 import type { IdempotentWriter, ProjectionOptions } from '../../src/index.ts'
+import { resolveOptions } from '../../src/runtime/projection-options.ts'
 import { createMemoryProjectionStore, createMemoryServer } from '../../src/memory.ts'
 
 const nonce = (): string => '0123456789abcdef0123456789abcdef'
@@ -44,5 +45,18 @@ describe('options of a projection', () => {
 
   it('[CKP-43] complete options make a projection that has opened nothing', () => {
     expect(createProjection(options()).status()).toMatchObject({ state: 'starting', ready: false, partitions: [] })
+  })
+
+  it('[CKP-43] only true itself declares anything, since a declaration widens what is safe', () => {
+    const declarations = { latestRecordPerKeySuffices: 'false', dataKeysCarryNoExpiry: 1 }
+    expect(resolveOptions(options({ declarations })).declarations).toEqual({
+      latestRecordPerKeySuffices: false,
+      dataKeysCarryNoExpiry: false,
+    })
+    const meant = { latestRecordPerKeySuffices: true }
+    expect(resolveOptions(options({ declarations: meant })).declarations).toEqual({
+      latestRecordPerKeySuffices: true,
+      dataKeysCarryNoExpiry: false,
+    })
   })
 })

@@ -1,5 +1,5 @@
 import type { CancelSignal, Clock } from '@tidemark/core'
-import { messageOf } from '@tidemark/core'
+import { messageOf, withDeadline } from '@tidemark/core'
 import { checkEnded, checkStarted, decideFetch, fetchReturned, judgeSurvey, newIdentityLease } from '@tidemark/log'
 import type {
   ClientStatement,
@@ -21,6 +21,12 @@ export interface IdentityGuard {
   /** The verdict of a check that starts after this call. */
   freshVerdict(): Promise<SurveyVerdict>
 }
+
+/**
+ * How much longer than its deadline a port is waited for. Ports keep their deadlines and say more than a time-out does;
+ * one that does not must end in dirty all the same, not in silence.
+ */
+export const portGraceMs = 500
 
 /** What the guard works with. */
 export interface IdentityGuardOptions {
@@ -106,14 +112,15 @@ const stoppedVerdict: SurveyVerdict = {
 }
 
 async function check(options: IdentityGuardOptions): Promise<SurveyVerdict> {
-  const { inspector, reader, held, inspectMsMax: deadlineMs, signal } = options
+  const { inspector, reader, held, clock, inspectMsMax: deadlineMs, signal } = options
   try {
-    const [survey, client] = await Promise.all([
+    const answers = Promise.all([
       inspector.surveyIdentity(held.topic, { deadlineMs, signal }),
       reader.describeTopic(deadlineMs).catch((error: unknown): ClientStatement => {
         return { kind: 'no-answer', reason: 'unreachable', message: messageOf(error) }
       }),
     ])
+    const [survey, client] = await withDeadline(clock, 'the identity check', deadlineMs + portGraceMs, answers)
     return judgeSurvey(survey, held, client)
   } catch (error) {
     return { kind: 'unproven', brokerId: 'none', reason: 'unreachable', message: messageOf(error) }

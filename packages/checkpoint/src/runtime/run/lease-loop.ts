@@ -1,5 +1,8 @@
-import { decideIdleLease } from '@tidemark/log'
+import { isTidemarkError, withDeadline } from '@tidemark/core'
+import { boundsFault, decideIdleLease } from '@tidemark/log'
+import type { BoundsReading } from '@tidemark/log'
 import { dirtyReason } from '../dirty-reason.ts'
+import { portGraceMs } from './identity-guard.ts'
 import type { IdentityGuard } from './identity-guard.ts'
 import { watchProgress } from './progress-watch.ts'
 import type { RunContext } from './run-context.ts'
@@ -56,11 +59,9 @@ function failOnLongSilence<Writer>(context: RunContext<Writer>, message: string,
 
 /** Reads the bounds into the lanes; says why when they could not be read. */
 async function rereadBounds<Writer>(context: RunContext<Writer>): Promise<string | undefined> {
-  const { log, topic, limits, clock } = context.options
+  const { limits, clock } = context.options
   const before = new Map(context.lanes.map((lane) => [lane.partition, lane.next]))
-  const { partitionCount } = context.start.plan.identity
-  const inspect = { deadlineMs: limits.inspectMsMax, signal: context.signal }
-  const reading = await log.inspector.readBounds(topic, partitionCount, inspect)
+  const reading = await askBounds(context)
   if (reading.kind === 'unreadable') return reading.message
   for (const bounds of reading.partitions) {
     const lane = context.laneOf.get(bounds.partition)
@@ -71,4 +72,20 @@ async function rereadBounds<Writer>(context: RunContext<Writer>): Promise<string
     break
   }
   return undefined
+}
+
+/** Asks for the bounds; what is late, incomplete or not of one log is as good as unread. */
+async function askBounds<Writer>(context: RunContext<Writer>): Promise<BoundsReading> {
+  const { log, topic, limits, clock } = context.options
+  const { partitionCount } = context.start.plan.identity
+  const inspect = { deadlineMs: limits.inspectMsMax, signal: context.signal }
+  const asked = log.inspector.readBounds(topic, partitionCount, inspect)
+  try {
+    const reading = await withDeadline(clock, 'reading offsets', limits.inspectMsMax + portGraceMs, asked)
+    const fault = reading.kind === 'bounds' ? boundsFault(reading.partitions, partitionCount) : undefined
+    return fault === undefined ? reading : { kind: 'unreadable', partition: undefined, message: fault }
+  } catch (error) {
+    if (!isTidemarkError(error, 'TM_CORE_DEADLINE_EXCEEDED')) throw error
+    return { kind: 'unreadable', partition: undefined, message: error.message }
+  }
 }

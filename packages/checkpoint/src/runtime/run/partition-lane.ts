@@ -147,6 +147,9 @@ function dropBelow(items: LaneItem[], next: Offset): { whole: boolean; records: 
 
 function bytesOf(records: readonly LogRecord[]): number {
   let bytes = 0
-  for (const record of records) bytes += (record.key?.byteLength ?? 0) + (record.value?.byteLength ?? 0)
+  for (const { key, value, headers } of records) {
+    bytes += (key?.byteLength ?? 0) + (value?.byteLength ?? 0)
+    for (const header of headers) bytes += header.name.length + (header.value?.byteLength ?? 0)
+  }
   return bytes
 }

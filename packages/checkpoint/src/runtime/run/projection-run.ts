@@ -95,7 +95,10 @@ export function startRun<Writer>(parts: RunParts<Writer>): ProjectionRun {
 function newContext<Writer>(parts: RunParts<Writer>): RunContext<Writer> {
   const { options, start, reader, signal } = parts
   const lanes = start.plan.partitions.map(createPartitionLane)
-  for (const lane of lanes) lane.quarantined = start.quarantined.get(lane.partition) ?? 0
+  // A replay from zero sets the same records aside again; only a resumed partition adds to what is stored.
+  start.plan.partitions.forEach(({ partition, origin }, index) => {
+    if (origin === 'checkpoint') lanes[index]!.quarantined = start.quarantined.get(partition) ?? 0
+  })
   return {
     options,
     start,

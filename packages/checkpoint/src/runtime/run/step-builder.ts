@@ -7,7 +7,7 @@ import { quarantineEntryOf } from '../../quarantine-entry.ts'
 import type { QuarantineEntry } from '../../quarantine-entry.ts'
 import type { WriteBuffer } from '../../write-buffer.ts'
 import type { LaneItem } from './partition-lane.ts'
-import { isUndecodable } from '../undecodable.ts'
+import { isUndecodable, refusePromise } from '../undecodable.ts'
 import type { Undecodable } from '../undecodable.ts'
 
 /** One step, ready for the store. */
@@ -81,6 +81,7 @@ class StepUnderConstruction<Writer> {
     let entry: QuarantineEntry | undefined
     try {
       const returned = this.settings.project(record, this.writes.writer)
+      refusePromise(returned)
       if (isUndecodable(returned)) {
         this.writes.rewind(mark)
         if (this.settings.undecodable === 'stop') {

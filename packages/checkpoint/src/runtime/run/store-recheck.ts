@@ -2,6 +2,8 @@ import type { Offset } from '@tidemark/core'
 import { identityDifferences, judgeFence } from '@tidemark/log'
 import type { Fence, LogIdentity } from '@tidemark/log'
 import { decodeCheckpoint, decodeMeta } from '../../checkpoint-format.ts'
+import { storeRefusals } from '../../store-review.ts'
+import type { StoreDeclarations } from '../../store-review.ts'
 import type { StoredState } from '../../stored-state.ts'
 import { dirtyReason } from '../dirty-reason.ts'
 import type { DirtyReason } from '../dirty-reason.ts'
@@ -9,6 +11,7 @@ import type { DirtyReason } from '../dirty-reason.ts'
 /** What a running projection knows the store must hold. */
 export interface HeldState {
   readonly identity: LogIdentity
+  readonly declarations: StoreDeclarations
   readonly nonce: string
   readonly fences: ReadonlyMap<number, Fence>
   /** By partition: the lowest and highest position the checkpoint can have had while it was being read. */
@@ -24,7 +27,9 @@ export function judgeRecheck(held: HeldState, stored: StoredState): DirtyReason 
   const unreadable = stored.unreadable[0]
   if (unreadable !== undefined)
     return dirtyReason('STORE_CHANGED', `${unreadable.key} cannot be read: ${unreadable.problem}`)
-  if (!stored.facts.isPrimary) return dirtyReason('STORE_CHANGED', 'the store has become a replica')
+  // What a start refuses to trust must not be served from either: the policy can be changed under a running projection.
+  const untrusted = storeRefusals(stored.facts, held.declarations)[0]
+  if (untrusted !== undefined) return dirtyReason('STORE_CHANGED', untrusted.message, { refusal: untrusted.code })
   for (const [partition, fence] of held.fences) {
     const verdict = judgeFence(fence, stored.fences.get(partition))
     // A fence that is simply gone was lost with other data; only one that somebody else holds is a second writer.

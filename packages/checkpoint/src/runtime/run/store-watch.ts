@@ -16,7 +16,7 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
   let process = context.start.process
   let underWay: Promise<void> | undefined
   const recheck = async (): Promise<void> => {
-    const { store, topic, limits, clock } = context.options
+    const { store, topic, limits, clock, declarations } = context.options
     const { identity } = context.start.plan
     const { nonce } = context.start
     const { fences } = context.start.claim
@@ -31,7 +31,7 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
           { lowest: lowest.get(lane.partition)!, highest: lane.inFlightTo },
         ]),
       )
-      const change = judgeRecheck({ identity, nonce, fences, positions }, stored)
+      const change = judgeRecheck({ identity, declarations, nonce, fences, positions }, stored)
       if (change !== undefined) return context.fail(change)
       process = stored.incarnation.process
     } catch (error) {
