@@ -190,4 +190,28 @@ describe('proof that overlaps with fetching', () => {
     expect(caughtUp).toMatchObject({ kind: 'dirty', reason: { code: 'IDENTITY_MISMATCH' } })
     await projection.stop()
   })
+
+  it('[CKP-35] a position at its target is not ready while no check answers: silence is no confirmation', async () => {
+    const world = createProjectionWorld({ partitions: 1, brokers: 2 })
+    world.log.gate.before('openReader', 1, () => {
+      world.log.cluster.broker(2).behave({ kind: 'answers', reason: 'authorization' })
+    })
+    const projection = world.projection()
+    await projection.start()
+    expect(await projection.caughtUp({ deadlineMs: 3_000 })).toMatchObject({ kind: 'timed-out', waiting: [] })
+    expect(projection.status()).toMatchObject({ state: 'catching-up', ready: false })
+    expect(await projection.ended()).toMatchObject({ reason: { code: 'IDENTITY_UNPROVEN' } })
+    await projection.stop()
+  })
+
+  it('[CKP-35] [A5] a topic recreated after the plan is never ready, not even at a target of nothing', async () => {
+    const world = createProjectionWorld({ partitions: 1 })
+    world.log.gate.before('openReader', 1, () => void world.log.cluster.recreateTopic(topicName))
+    const states: string[] = []
+    const projection = world.projection({ observer: { onState: (state) => void states.push(state) } })
+    await projection.start()
+    expect(await projection.ended()).toMatchObject({ reason: { code: 'IDENTITY_MISMATCH' } })
+    expect(states).toEqual(['catching-up', 'dirty'])
+    await projection.stop()
+  })
 })
