@@ -77,4 +77,14 @@ describe('a partition lane', () => {
     subject.finish()
     expect(subject.queuedBytes).toBe(0)
   })
+
+  it('an end moves the read position: what comes after it may not lie below it, not even by one', () => {
+    const subject = lane()
+    subject.enqueue(batch([0, 1], 6), 1)
+    expect(subject.fetchPosition).toBe(6n)
+    expect(subject.enqueue(batch([5]), 2)).toEqual({ partition: 0, expected: 6n, found: 5n })
+    expect(subject.enqueue(batch([], 5), 2)).toEqual({ partition: 0, expected: 6n, found: 5n })
+    expect(subject.enqueue(batch([6], 6), 2)).toEqual({ partition: 0, expected: 7n, found: 6n })
+    expect([subject.fetchPosition, subject.queuedRecords]).toEqual([6n, 2])
+  })
 })
