@@ -27,7 +27,8 @@ export interface ErrorCatalogue<S> {
   remedy(code: keyof S & string): string
 }
 
-type DetailsOf<Spec> = Spec extends { readonly message: (details: infer D) => string } ? D : never
+/** What the message of one code is made of. */
+export type DetailsOf<Spec> = Spec extends { readonly message: (details: infer D) => string } ? D : never
 
 /** Declares the error table of one area; every code must start with `TM_<AREA>_`. */
 export function defineErrors<const S extends Readonly<Record<string, ErrorSpec>>>(

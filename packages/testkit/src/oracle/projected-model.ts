@@ -15,19 +15,18 @@ export interface ProjectedModel {
   copy(): ProjectedModel
 }
 
-type Kind = 'string' | 'hash' | 'set' | 'sorted-set'
-
-interface Held {
-  readonly kind: Kind
+/** One key as the model holds it; a string is one pair without a name. */
+export interface HeldValue {
+  readonly kind: 'string' | 'hash' | 'set' | 'sorted-set'
   readonly pairs: readonly (readonly [string, string | number])[]
 }
 
 /** A model in which nothing stands. */
-export function createProjectedModel(initial: ReadonlyMap<string, Held | undefined> = new Map()): ProjectedModel {
+export function createProjectedModel(initial: ReadonlyMap<string, HeldValue | undefined> = new Map()): ProjectedModel {
   const held = new Map(initial)
-  const pairsOf = (key: string): Held['pairs'] => held.get(key)?.pairs ?? []
-  const without = (key: string, name: string): Held['pairs'] => pairsOf(key).filter(([other]) => other !== name)
-  const put = (key: string, kind: Kind, pairs: Held['pairs']): void =>
+  const pairsOf = (key: string): HeldValue['pairs'] => held.get(key)?.pairs ?? []
+  const without = (key: string, name: string): HeldValue['pairs'] => pairsOf(key).filter(([other]) => other !== name)
+  const put = (key: string, kind: HeldValue['kind'], pairs: HeldValue['pairs']): void =>
     void held.set(key, pairs.length === 0 ? undefined : { kind, pairs })
   const valueOf = (key: string, name: string): string | number | undefined =>
     pairsOf(key).find(([other]) => other === name)?.[1]
@@ -78,7 +77,7 @@ export function createProjectedModel(initial: ReadonlyMap<string, Held | undefin
   }
 }
 
-function kindOf(write: ProjectionWrite): Kind | undefined {
+function kindOf(write: ProjectionWrite): HeldValue['kind'] | undefined {
   switch (write.op) {
     case 'zadd':
     case 'zrem':
@@ -97,7 +96,7 @@ function kindOf(write: ProjectionWrite): Kind | undefined {
   }
 }
 
-function toValue(held: Held | undefined): ProjectedValue {
+function toValue(held: HeldValue | undefined): ProjectedValue {
   if (held === undefined) return { kind: 'absent' }
   switch (held.kind) {
     case 'string':

@@ -1,10 +1,3 @@
-/** One call into the simulated cluster, as a test sees it pass by. */
-export interface SimCall {
-  readonly method: SimMethod
-  /** Counted from 1 per method. */
-  readonly number: number
-}
-
 /** The calls a test can watch, delay and fail. */
 export type SimMethod =
   'surveyIdentity' | 'readBounds' | 'readSettings' | 'openReader' | 'poll' | 'describeTopic' | 'readBack'
