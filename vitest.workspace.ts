@@ -19,7 +19,7 @@ function project(name: string, suffix: string, test: NonNullable<ViteUserConfig[
   }
 }
 
-const unitExclude = ['property', 'sim', 'service'].map((kind) => `**/*.${kind}.test.ts`)
+const unitExclude = ['property', 'package', 'sim', 'service'].map((kind) => `**/*.${kind}.test.ts`)
 
 const config: ViteUserConfig = defineConfig({
   root,
@@ -27,6 +27,8 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project('unit', 'test', { exclude: ['**/node_modules/**', '**/dist/**', ...unitExclude], testTimeout: 30_000 }),
       project('property', 'property.test', { testTimeout: 600_000 }),
+      // On what was built and packed; `npm run build` comes first.
+      project('package', 'package.test', { testTimeout: 180_000, hookTimeout: 180_000 }),
       project('sim', 'sim.test', { testTimeout: 600_000 }),
       project('service', 'service.test', {
         testTimeout: 180_000,

@@ -40,7 +40,10 @@ async function runTool(tool, args) {
 
 const checks = {
   format: () => runTool('prettier', ['--check', '.']),
-  lint: () => runTool('oxlint', ['--deny-warnings']),
+  async lint() {
+    const rules = await runTool('oxlint', ['--deny-warnings'])
+    return rules.failed > 0 ? rules : runTool('knip', ['--no-progress'])
+  },
   async types() {
     const { failed } = await typecheck()
     return check(failed.length === 0, failed.map(({ name, output }) => `${name}:\n${output}`).join('\n'))

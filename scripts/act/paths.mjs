@@ -18,6 +18,7 @@ export const pnpmEntry = join(repositoryCache, 'pnpm', 'node_modules', 'pnpm', '
 export const toolEntry = {
   prettier: join(root, 'node_modules', 'prettier', 'bin', 'prettier.cjs'),
   oxlint: join(root, 'node_modules', 'oxlint', 'bin', 'oxlint'),
+  knip: join(root, 'node_modules', 'knip', 'bin', 'knip.js'),
   tsc: join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
   vitest: join(root, 'node_modules', 'vitest', 'vitest.mjs'),
   tsup: join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js'),

@@ -5,11 +5,12 @@ const minute = 60_000
 /** The stages of `npm test`, in order: cheap and telling ones first. `vitest` names a project of vitest.workspace.ts. */
 const allStages = [
   { name: 'format', kind: 'check', what: 'prettier', timeoutMs: 5 * minute },
-  { name: 'lint', kind: 'check', what: 'oxlint', timeoutMs: 5 * minute },
+  { name: 'lint', kind: 'check', what: 'oxlint and knip', timeoutMs: 5 * minute },
   { name: 'types', kind: 'check', what: 'tsc', timeoutMs: 10 * minute },
   { name: 'unit', kind: 'vitest', suffix: '.test.ts', timeoutMs: 10 * minute },
   { name: 'property', kind: 'vitest', suffix: '.property.test.ts', timeoutMs: 15 * minute },
   { name: 'build', kind: 'check', what: 'tsup', timeoutMs: 10 * minute },
+  { name: 'package', kind: 'vitest', suffix: '.package.test.ts', timeoutMs: 5 * minute },
   { name: 'sim', kind: 'vitest', suffix: '.sim.test.ts', timeoutMs: 15 * minute },
   { name: 'service', kind: 'vitest', suffix: '.service.test.ts', timeoutMs: 25 * minute, services: true },
   { name: 'example', kind: 'check', what: 'the demo on the built packages', timeoutMs: 10 * minute },
@@ -23,7 +24,7 @@ const newerNodeStages = ['unit', 'property', 'sim'].map((project) => ({
   newerNode: true,
 }))
 
-const longSuffixes = ['.property.test.ts', '.sim.test.ts', '.service.test.ts']
+const longSuffixes = ['.property.test.ts', '.package.test.ts', '.sim.test.ts', '.service.test.ts']
 
 /** The sizes a run can have. */
 export const sizes = ['ci', 'full']

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
 /** The repository's root folder. */
@@ -78,11 +78,11 @@ export function testFiles(): readonly string[] {
   return [...filesUnder('packages'), ...filesUnder('examples')].filter((file) => /\/test\/.*\.ts$/.test(file))
 }
 
-/** Every Markdown page that is part of the project. */
+/** Every Markdown page that a person wrote; the reports on the public API are made. */
 export function markdownFiles(): readonly string[] {
   const top = readdirSync(root).filter((name) => name.endsWith('.md'))
   const nested = ['packages', 'examples', 'docs'].flatMap((folder) => filesUnder(folder))
-  return [...top, ...nested.filter((file) => file.endsWith('.md'))]
+  return [...top, ...nested.filter((file) => file.endsWith('.md') && !file.endsWith('.api.md'))]
 }
 
 /** The text of a file named relative to the root. */
@@ -93,9 +93,4 @@ export function readText(file: string): string {
 /** Whether something stands at a path relative to the root. */
 export function exists(file: string): boolean {
   return existsSync(join(root, file))
-}
-
-/** When a file or folder was last changed, in epoch milliseconds. */
-export function changedMs(file: string): number {
-  return statSync(join(root, file)).mtimeMs
 }
