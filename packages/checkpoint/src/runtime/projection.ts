@@ -250,18 +250,23 @@ class RunningProjection<Writer> implements Projection {
 
   async close(): Promise<void> {
     await this.closeReader()
-    const { log, store, clock } = this.options
-    // A port that hangs while closing must not keep the process alive for ever; nothing depends on what it still does.
-    const closing = [log.close(), store.close()].map((closed) =>
-      withDeadline(clock, 'closing', 5_000, closed).catch(() => undefined),
-    )
-    await Promise.all(closing)
+    const { log, store } = this.options
+    await Promise.all([this.closePort(log), this.closePort(store)])
   }
 
   async closeReader(): Promise<void> {
     const reader = this.reader
     this.reader = undefined
-    if (reader !== undefined) await reader.close().catch(() => undefined)
+    if (reader !== undefined) await this.closePort(reader)
+  }
+
+  /** A port that fails or hangs while closing must not hold up the others; nothing depends on what it still does. */
+  async closePort(port: { close(): Promise<void> }): Promise<void> {
+    try {
+      await withDeadline(this.options.clock, 'closing', 5_000, port.close())
+    } catch {
+      // Everything confirmed is confirmed; what a port leaves open ends with the process.
+    }
   }
 
   notify(call: (observer: ProjectionObserver) => void): void {

@@ -1,5 +1,6 @@
 import type { Projection } from '@tidemark/checkpoint'
 import { createMemoryProjectionStore } from '@tidemark/checkpoint/memory'
+import type { CommittedLog } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
 import { createProjectionWorld, dispatch, topicName } from './projection-world.ts'
 import type { ProjectionWorld } from './projection-world.ts'
@@ -122,6 +123,42 @@ describe('stopping while starting', () => {
     await expect(started).rejects.toMatchObject({ code: 'TM_CHECKPOINT_START_FAILED' })
     expect(world.server.snapshot().size).toBe(0)
     expect(projection.status().state).toBe('stopped')
+  })
+})
+
+describe('ports that do not close', () => {
+  const closes: readonly (readonly [string, () => Promise<void>])[] = [
+    ['hangs', () => new Promise(() => undefined)],
+    ['rejects', () => Promise.reject(new Error('cannot close'))],
+    [
+      'throws',
+      () => {
+        throw new Error('not a promise')
+      },
+    ],
+  ]
+  it.each(closes)('[CKP-40] a reader whose close %s holds up neither the stop nor the store', async (_, close) => {
+    const world = createProjectionWorld({ partitions: 1 })
+    const opened = world.log.openLog()
+    const log: CommittedLog = {
+      ...opened,
+      openReader: async (request) => ({ ...(await opened.openReader(request)), close }),
+      close,
+    }
+    let storeClosed = false
+    const store = createMemoryProjectionStore({
+      namespace: 'p',
+      server: world.server,
+      nonce: () => world.chooser.hex(32),
+    })
+    const observed = Object.assign(Object.create(store) as typeof store, {
+      close: async () => {
+        storeClosed = true
+      },
+    })
+    const projection = await ready(world.projection({ log, store: observed }))
+    await projection.stop()
+    expect(storeClosed).toBe(true)
   })
 })
 
