@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { startRedis } from '@tidemark/testkit/service'
 import type { RedisServer, RedisServerOptions } from '@tidemark/testkit/service'
 import type { CommutingWriter, IdempotentWriter } from '@tidemark/checkpoint'
+import { offsetOf } from '@tidemark/core'
 import { createRedisDataReader, createRedisProjectionStore, createSafeRedis } from '@tidemark/redis/checkpoint'
 import type { Redis } from 'ioredis'
 import {
@@ -236,6 +237,30 @@ describe.each(['atomic', 'two-step'] as const)('the %s form on a server in troub
     }
   })
 
+  it('[RED-9] a quarantine key of another type is found before data is written', async () => {
+    const { server, admin } = await serve()
+    const claimed = await start(owned(openStore(server.url, form, freshNamespace())))
+    const key = keysOf(claimed.store.namespace).quarantine
+    await admin.rpush(key, 'x')
+    const entry = {
+      partition: 0,
+      offset: offsetOf(0),
+      reason: 'damaged',
+      valueDigest: null,
+      valueBytes: 0,
+      timestampMs: 7,
+    }
+    await expect(advance(claimed, { from: 0, to: 1, quarantine: [entry] })).rejects.toMatchObject({
+      code: 'TM_REDIS_WRONG_TYPE',
+      details: { key },
+    })
+    expect(await admin.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('0')
+    if (form === 'two-step') return
+    const write = (w: CommutingWriter): void => w.sadd('data', 'm')
+    await expect(advance(claimed, { from: 0, to: 1, quarantine: [entry], write })).rejects.toThrow()
+    expect(await admin.exists('data')).toBe(0)
+  })
+
   it('[RED-11] the same target with another last record is not taken for a resend', async () => {
     const { server } = await serve()
     const claimed = await start(owned(openStore(server.url, form, freshNamespace())))
@@ -254,6 +279,36 @@ describe('the atomic form', () => {
     w.zadd('zset', 'ANY', 4, 'm')
     w.sadd('set', 'm')
   }
+
+  it.each<readonly [string, (w: IdempotentWriter) => void]>([
+    [
+      'a set and a sorted set under one new key',
+      (w) => {
+        w.sadd('mixed', 'm')
+        w.zadd('mixed', 'GT', 1, 'm')
+      },
+    ],
+    [
+      'a text that is raised afterwards',
+      (w) => {
+        w.set('mixed', 'text')
+        w.setIfGreater('mixed', 5n)
+      },
+    ],
+  ])(
+    '[CKP-23] [RED-9] an error in the middle of the script (%s) leaves position and witness alone',
+    async (_, write) => {
+      const { server, admin } = await serve()
+      const claimed = await start(atomic(server))
+      await advance(claimed, { from: 0, to: 1, write: (w) => w.sadd('before', 'm') })
+      const witness = await admin.get(keysOf(claimed.store.namespace).witness)
+      await expect(advance(claimed, { from: 1, to: 3, write })).rejects.toThrow()
+      // No check before the first write can see it, and Lua does not roll back: only the order protects the position.
+      expect(await admin.exists('mixed')).toBe(1)
+      expect(await admin.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('1')
+      expect(await admin.get(keysOf(claimed.store.namespace).witness)).toBe(witness)
+    },
+  )
 
   it('[RED-9] several types wrong at once: refused before anything is written', async () => {
     const { server, admin } = await serve()
