@@ -4,6 +4,7 @@ import type { RedisServer, RedisServerOptions } from '@tidemark/testkit/service'
 import type { CommutingWriter, IdempotentWriter } from '@tidemark/checkpoint'
 import { offsetOf } from '@tidemark/core'
 import { createRedisDataReader, createRedisProjectionStore, createSafeRedis } from '@tidemark/redis/checkpoint'
+import type { RedisStepForm } from '@tidemark/redis/checkpoint'
 import type { Redis } from 'ioredis'
 import {
   adminClient,
@@ -257,7 +258,9 @@ describe.each(['atomic', 'two-step'] as const)('the %s form on a server in troub
     expect(await admin.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('0')
     if (form === 'two-step') return
     const write = (w: CommutingWriter): void => w.sadd('data', 'm')
-    await expect(advance(claimed, { from: 0, to: 1, quarantine: [entry], write })).rejects.toThrow()
+    await expect(advance(claimed, { from: 0, to: 1, quarantine: [entry], write })).rejects.toMatchObject({
+      code: 'TM_REDIS_WRONG_TYPE',
+    })
     expect(await admin.exists('data')).toBe(0)
   })
 
@@ -269,6 +272,46 @@ describe.each(['atomic', 'two-step'] as const)('the %s form on a server in troub
     const other = { ...first, witness: { ...first.witness!, digest: 'f'.repeat(64) } }
     expect((await claimed.store.advance(other)).kind).toBe('conflict')
     expect(await claimed.store.advance({ ...first, witness: undefined })).toEqual({ kind: 'advanced', resent: true })
+  })
+})
+
+describe('runs of writes longer than one command takes', () => {
+  const many = Array.from({ length: 1_203 }, (_, n) => n)
+  const runs: readonly (readonly [string, RedisStepForm, string, (w: IdempotentWriter, n: number) => void])[] = [
+    ['GT', 'atomic', 'zcard', (w, n) => w.zadd('key', 'GT', n, `m${n}`)],
+    ['LT', 'atomic', 'zcard', (w, n) => w.zadd('key', 'LT', n, `m${n}`)],
+    ['ANY', 'atomic', 'zcard', (w, n) => w.zadd('key', 'ANY', n, `m${n}`)],
+    ['SADD', 'atomic', 'scard', (w, n) => w.sadd('key', `m${n}`)],
+    ['HSET', 'atomic', 'hlen', (w, n) => w.hset('key', `m${n}`, `v${n}`)],
+    ['GT', 'two-step', 'zcard', (w, n) => w.zadd('key', 'GT', n, `m${n}`)],
+    ['LT', 'two-step', 'zcard', (w, n) => w.zadd('key', 'LT', n, `m${n}`)],
+    ['SADD', 'two-step', 'scard', (w, n) => w.sadd('key', `m${n}`)],
+  ]
+  it.each(runs)('[RED-9] %s, %s: every element arrives with its own value', async (_, form, count, write) => {
+    const { server, admin } = await serve()
+    const claimed = await start(owned(openStore(server.url, form, freshNamespace())))
+    await advance(claimed, {
+      from: 0,
+      to: 1,
+      write: (w) => many.forEach((n) => write(w as IdempotentWriter, n)),
+    })
+    expect(await admin.call(count, 'key')).toBe(many.length)
+    const [last] = many.slice(-1)
+    if (count === 'zcard') expect(await admin.zscore('key', `m${last}`)).toBe(String(last))
+    if (count === 'hlen') expect(await admin.hget('key', `m${last}`)).toBe(`v${last}`)
+  })
+
+  it.each<readonly [string, (w: IdempotentWriter, n: number) => void, (w: IdempotentWriter, n: number) => void]>([
+    ['ZREM', (w, n) => w.zadd('key', 'GT', n, `m${n}`), (w, n) => w.zrem('key', `m${n}`)],
+    ['SREM', (w, n) => w.sadd('key', `m${n}`), (w, n) => w.srem('key', `m${n}`)],
+    ['HDEL', (w, n) => w.hset('key', `m${n}`, 'v'), (w, n) => w.hdel('key', `m${n}`)],
+  ])('[RED-9] %s: every element goes', async (_, put, remove) => {
+    const { server, admin } = await serve()
+    const claimed = await start(atomic(server))
+    await advance(claimed, { from: 0, to: 1, write: (w) => many.forEach((n) => put(w, n)) })
+    expect(await admin.exists('key')).toBe(1)
+    await advance(claimed, { from: 1, to: 2, write: (w) => many.forEach((n) => remove(w, n)) })
+    expect(await admin.exists('key')).toBe(0)
   })
 })
 
@@ -302,7 +345,9 @@ describe('the atomic form', () => {
       const claimed = await start(atomic(server))
       await advance(claimed, { from: 0, to: 1, write: (w) => w.sadd('before', 'm') })
       const witness = await admin.get(keysOf(claimed.store.namespace).witness)
-      await expect(advance(claimed, { from: 1, to: 3, write })).rejects.toThrow()
+      await expect(advance(claimed, { from: 1, to: 3, write })).rejects.toMatchObject({
+        code: expect.stringMatching(/^TM_REDIS_/),
+      })
       // No check before the first write can see it, and Lua does not roll back: only the order protects the position.
       expect(await admin.exists('mixed')).toBe(1)
       expect(await admin.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('1')
