@@ -104,6 +104,42 @@ describe('a store that stops being trustworthy under a running projection', () =
   })
 })
 
+describe('steps that go on while the store is re-read', () => {
+  it.each(['before', 'after'] as const)(
+    '[CKP-38] are no change from outside, whether the reading was taken %s them',
+    async (taken) => {
+      const world = createProjectionWorld({ partitions: 1 })
+      const { clock } = world.log
+      const topic = world.log.cluster.topic(topicName)
+      const store = createMemoryProjectionStore({
+        namespace: 'p',
+        server: world.server,
+        nonce: () => world.chooser.hex(32),
+      })
+      let slowReads = 0
+      const slow = Object.assign(Object.create(store) as typeof store, {
+        async read(request: Parameters<typeof store.read>[0]) {
+          if (topic.committed(0).length === 0) return store.read(request)
+          slowReads += 1
+          if (taken === 'after') await clock.sleep(400)
+          const state = await store.read(request)
+          if (taken === 'before') await clock.sleep(400)
+          return state
+        },
+      })
+      const projection = await ready(world.projection({ store: slow }))
+      for (let n = 0; n < 60; n += 1) {
+        topic.append(0, dispatch('ann', n))
+        await clock.sleep(100)
+      }
+      expect(slowReads).toBeGreaterThan(2)
+      expect(projection.status()).toMatchObject({ state: 'ready', ready: true })
+      await projection.stop()
+      expect(world.checkpoint(0)).toBe(60n)
+    },
+  )
+})
+
 describe('stopping while starting', () => {
   it('[CKP-14] a start that was stopped claims and creates nothing afterwards, whatever the store still takes', async () => {
     const world = createProjectionWorld()
