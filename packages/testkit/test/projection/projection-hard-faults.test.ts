@@ -140,6 +140,39 @@ describe('steps that go on while the store is re-read', () => {
   )
 })
 
+describe('a lost race', () => {
+  const losses: readonly (readonly [string, string, (world: ProjectionWorld) => Promise<unknown>])[] = [
+    [
+      'to another writer',
+      'FENCED',
+      async (world) => {
+        const store = createMemoryProjectionStore({
+          namespace: 'p',
+          server: world.server,
+          nonce: () => world.chooser.hex(32),
+        })
+        await store.claim({ topic: topicName, partitionCount: 1 })
+      },
+    ],
+    [
+      'to an unknown hand',
+      'CONFLICT',
+      async (world) => world.server.setField(`p:checkpoint:${topicName}:0`, 'next_offset', '7'),
+    ],
+    ['of its fence', 'FENCED', async (world) => world.server.put(`p:fence:${topicName}:0`, { kind: 'absent' })],
+  ]
+  it.each(losses)('[A8] %s ends at the very write that lost, not at the next lease', async (_, code, lose) => {
+    const world = createProjectionWorld({ partitions: 1 })
+    const projection = await ready(world.projection({ leaseMs: 600_000 }))
+    await lose(world)
+    const lostAtMs = world.log.clock.monotonicMs()
+    world.log.cluster.topic(topicName).append(0, dispatch('ann', 1))
+    expect(await projection.ended()).toMatchObject({ kind: 'dirty', reason: { code } })
+    expect(world.log.clock.monotonicMs() - lostAtMs).toBeLessThan(2_000)
+    await projection.stop()
+  })
+})
+
 describe('stopping while starting', () => {
   it('[CKP-14] a start that was stopped claims and creates nothing afterwards, whatever the store still takes', async () => {
     const world = createProjectionWorld()
