@@ -170,29 +170,45 @@ describe('the two-step form', () => {
     expect(await step(claimed, { from: 0, to: 1, write: sessions(5) })).toBe('advanced')
     expect(await admin.exists('convs:ada', 'convs:ben', 'convs:cyd')).toBe(3)
   })
-
-  it('[RED-14] writes confirmed by one process are not checkpointed on another', async () => {
-    const claimed = await throughProxy('two-step')
-    // The socket stays open while the server behind it is another one: the run id in the compare-and-set tells.
-    const other = await startRedis()
-    open.push(other)
-    const front = await exchangeableFront()
-    open.push(front)
-    front.target(server.port)
-    const store = openStore(`redis://127.0.0.1:${front.port}`, 'two-step', claimed.store.namespace)
-    open.push(store)
-    const far = { ...claimed, store }
-    expect(await step(far, { from: 0, to: 1 })).toBe('advanced')
-    await copyKeys(server, other)
-    front.exchangeBefore('EVALSHA', other.port)
-    const before = await fingerprint(admin, `${claimed.store.namespace}*`)
-    expect(await step(far, { from: 1, to: 2, write: sessions(3) })).toBe('process-changed')
-    expect(await fingerprint(admin, `${claimed.store.namespace}*`)).toBe(before)
-    const there = await adminClient(other.url)
-    expect(await there.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('1')
-    there.disconnect()
-  })
 })
+
+describe('a server exchanged behind an open connection', () => {
+  it.each([
+    ['two-step', 3],
+    // More writes than one script holds, so that a later script could meet another server than the first.
+    ['atomic', 2_100],
+  ] as const)(
+    '[RED-13] [RED-14] writes of a %s step confirmed by one process are not checkpointed on another',
+    async (form, users) => {
+      const claimed = await throughProxy(form)
+      // The socket stays open while the server behind it is another one: the run id in the compare-and-set tells.
+      const other = await startRedis()
+      open.push(other)
+      const front = await exchangeableFront()
+      open.push(front)
+      front.target(server.port)
+      const store = openStore(`redis://127.0.0.1:${front.port}`, form, claimed.store.namespace)
+      open.push(store)
+      const far = { ...claimed, store }
+      expect(await step(far, { from: 0, to: 1 })).toBe('advanced')
+      await copyKeys(server, other)
+      front.exchangeBefore('EVALSHA', other.port)
+      const before = await fingerprint(admin, `${claimed.store.namespace}*`)
+      expect(await step(far, { from: 1, to: 2, write: oneForEach(users) })).toBe('process-changed')
+      expect(await fingerprint(admin, `${claimed.store.namespace}*`)).toBe(before)
+      const there = await adminClient(other.url)
+      expect(await there.hget(keysOf(claimed.store.namespace).checkpoint, 'next_offset')).toBe('1')
+      there.disconnect()
+    },
+  )
+})
+
+/** One conversation for so many users. */
+function oneForEach(users: number): (w: CommutingWriter) => void {
+  return (w) => {
+    for (let user = 0; user < users; user += 1) w.zadd(`convs:user${user}`, 'GT', 7, 'c1')
+  }
+}
 
 /** A front that can exchange the server behind an open client connection, as a load balancer or proxy may. */
 async function exchangeableFront(): Promise<{

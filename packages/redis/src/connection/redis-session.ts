@@ -49,8 +49,9 @@ class Session implements RedisSession {
       this.#current()
         .then((link) => {
           used = link
-          // The caller was told that the call failed; starting its work this late would write behind its back.
-          if (isExpired) throw redisErrors.create('TM_REDIS_CLOSED', { operation })
+          // The caller was told that the call failed, or that the store is closed; starting its work this late would
+          // write behind its back.
+          if (isExpired || this.#closed) throw redisErrors.create('TM_REDIS_CLOSED', { operation })
           return work(link)
         })
         .then(

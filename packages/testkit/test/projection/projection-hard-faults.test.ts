@@ -2,7 +2,7 @@ import type { Projection } from '@tidemark/checkpoint'
 import { createMemoryProjectionStore } from '@tidemark/checkpoint/memory'
 import type { CommittedLog } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
-import { createProjectionWorld, dispatch, topicName } from './projection-world.ts'
+import { checkComplete, createProjectionWorld, dispatch, topicName } from './projection-world.ts'
 import type { ProjectionWorld } from './projection-world.ts'
 
 async function ready(projection: Projection): Promise<Projection> {
@@ -171,6 +171,68 @@ describe('a lost race', () => {
     expect(world.log.clock.monotonicMs() - lostAtMs).toBeLessThan(2_000)
     await projection.stop()
   })
+})
+
+describe('bounds on what waits', () => {
+  it('[CKP-41] while nothing can be applied, fetching stops at the byte limit, long before that of records', async () => {
+    const world = createProjectionWorld({ partitions: 2, brokers: 2 })
+    const topic = world.log.cluster.topic(topicName)
+    const limits = { batchRecordsMax: 4, stallMsMax: 60_000, queuedRecordsMax: 1_000, queuedBytesMax: 1_024 }
+    const projection = await ready(world.projection({ limits }))
+    world.log.cluster.broker(2).behave({ kind: 'answers', reason: 'no-leader' })
+    for (let n = 0; n < 300; n += 1) {
+      topic.append(n % 2, dispatch(`user-with-a-long-name-${n}`, n))
+      await world.log.clock.sleep(20)
+    }
+    const queued = projection.status().partitions.map((partition) => partition.queued)
+    // Each record holds about 55 bytes; one poll may overshoot by what it brings.
+    expect(queued[0]! + queued[1]!).toBeGreaterThan(10)
+    expect(queued[0]! + queued[1]!).toBeLessThan(60)
+    world.log.cluster.broker(2).behave({ kind: 'normal' })
+    while (projection.status().counters.recordsApplied < 300) await world.log.clock.sleep(50)
+    await projection.stop()
+    checkComplete(world)
+  })
+})
+
+describe('after the end', () => {
+  it.each(['dirty', 'stopped'] as const)(
+    '[CKP-30] a projection that is %s begins no further step of any partition',
+    async (end) => {
+      const world = createProjectionWorld({ partitions: 2 })
+      const topic = world.log.cluster.topic(topicName)
+      for (let n = 0; n < 60; n += 1) topic.append(1, dispatch('ann', n))
+      const store = createMemoryProjectionStore({
+        namespace: 'p',
+        server: world.server,
+        nonce: () => world.chooser.hex(32),
+      })
+      const begunIn: string[] = []
+      const lax = Object.assign(Object.create(store) as typeof store, {
+        async advance(request: Parameters<typeof store.advance>[0]) {
+          begunIn.push(projection.status().state)
+          await world.log.clock.sleep(10)
+          return store.advance(request)
+        },
+        // A closed memory store refuses by itself; the order must not depend on that.
+        close: async () => undefined,
+      })
+      const projection = world.projection({
+        store: lax,
+        limits: { batchRecordsMax: 1, stallMsMax: 5_000, stopMsMax: 50 },
+        undecodable: 'stop',
+      })
+      await projection.start()
+      while (begunIn.length < 5) await world.log.clock.sleep(5)
+      if (end === 'stopped') await projection.stop()
+      else topic.append(0, { value: 'damaged' })
+      expect((await projection.ended()).kind).toBe(end)
+      await world.log.clock.sleep(2_000)
+      expect(begunIn.length).toBeLessThan(60)
+      expect(begunIn.filter((state) => state === end)).toEqual([])
+      await projection.stop()
+    },
+  )
 })
 
 describe('stopping while starting', () => {
