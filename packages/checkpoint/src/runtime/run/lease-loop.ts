@@ -30,15 +30,17 @@ export function createLeaseLoop<Writer>(
   let boundsReadAtMs = confirmedAtMs
   return {
     async run() {
+      let isConfirmed = true
       while (!signal.aborted) {
-        await clock.sleep(leaseMs, signal)
+        await pause(context, isConfirmed)
         if (signal.aborted) return
         const askedAtMs = clock.monotonicMs()
         const [verdict, , bounds] = await Promise.all([guard.freshVerdict(), watch.recheck(), rereadBounds(context)])
         if (signal.aborted) return
         if (bounds === undefined) boundsReadAtMs = clock.monotonicMs()
         else failOnLongSilence(context, bounds, clock.monotonicMs() - boundsReadAtMs)
-        if (verdict.kind === 'proven' && bounds === undefined) confirmedAtMs = askedAtMs
+        isConfirmed = verdict.kind === 'proven' && bounds === undefined
+        if (isConfirmed) confirmedAtMs = askedAtMs
       }
     },
     get confirmedAtMs() {
@@ -48,6 +50,21 @@ export function createLeaseLoop<Writer>(
       decideIdleLease({ leaseMs, stallMsMax: limits.stallMsMax, confirmedAtMs }, clock.monotonicMs()).kind ===
       'expired',
   }
+}
+
+/**
+ * Waits until the next re-read is due: a lease, or less where trouble was seen.
+ *
+ * What was not confirmed is asked again soon, and a partition that stands still is looked at again when its time is up:
+ * a long lease must not make `stallMsMax` longer.
+ */
+async function pause<Writer>(context: RunContext<Writer>, isConfirmed: boolean): Promise<void> {
+  const { clock, leaseMs, limits } = context.options
+  if (!isConfirmed) return clock.sleep(Math.min(leaseMs, Math.ceil(limits.stallMsMax / 5)), context.signal)
+  const watchedMs = Math.min(leaseMs, limits.stallMsMax + 1)
+  await clock.sleep(watchedMs, context.signal)
+  if (context.lanes.some((lane) => lane.stalledSinceMs !== undefined)) return
+  await clock.sleep(leaseMs - watchedMs, context.signal)
 }
 
 /** Without bounds nobody can tell a partition that is at its end from one that is stuck, so silence is bounded too. */
