@@ -1,3 +1,4 @@
+import { createMemoryProjectionStore } from '@tidemark/checkpoint/memory'
 import { describe, expect, it } from 'vitest'
 import { createProjectionWorld, dispatch, topicName } from './projection-world.ts'
 import type { ProjectionWorld } from './projection-world.ts'
@@ -57,6 +58,28 @@ describe('a lease much longer than the stall limit', () => {
     }
     expect(world.log.gate.count('readBounds') - before).toBeLessThanOrEqual(5)
     expect(projection.status().ready).toBe(true)
+    await projection.stop()
+  })
+
+  it('[CKP-37] a partition that is behind at every look but moves between them is not stuck', async () => {
+    const world = createProjectionWorld({ partitions: 1 })
+    for (let n = 0; n < 100; n += 1) world.log.cluster.topic(topicName).append(0, dispatch('ann', n))
+    const store = createMemoryProjectionStore({
+      namespace: 'p',
+      server: world.server,
+      nonce: () => world.chooser.hex(32),
+    })
+    const slow = Object.assign(Object.create(store) as typeof store, {
+      async advance(request: Parameters<typeof store.advance>[0]) {
+        await world.log.clock.sleep(200)
+        return store.advance(request)
+      },
+    })
+    const limits = { batchRecordsMax: 1, stallMsMax }
+    const projection = world.projection({ store: slow, leaseMs: 1_000, limits })
+    await projection.start()
+    expect((await projection.caughtUp({ deadlineMs: 60_000 })).kind).toBe('ready')
+    expect(world.log.clock.monotonicMs()).toBeGreaterThan(3 * stallMsMax)
     await projection.stop()
   })
 })
