@@ -52,6 +52,16 @@ describe('ports that never answer, or not of one log', () => {
     await projection.stop()
   })
 
+  it('[CKP-39] a lease is not renewed by offsets and store alone: while brokers are silent nothing is served', async () => {
+    const world = createProjectionWorld({ partitions: 1, brokers: 2 })
+    const projection = await ready(world.projection())
+    world.log.cluster.broker(2).behave({ kind: 'silent' })
+    // Before the silence has lasted for a stall, and after the lease ran out.
+    await world.log.clock.sleep(8_000)
+    expect(projection.status()).toMatchObject({ state: 'ready', ready: false })
+    await projection.stop()
+  })
+
   it('[CKP-39] offsets asked for in vain for ever end in dirty', async () => {
     const { world, projection } = await readyWorld()
     const release = world.log.gate.hold('readBounds')
