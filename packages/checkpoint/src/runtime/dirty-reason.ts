@@ -39,7 +39,7 @@ export interface DirtyReason {
 }
 
 /** The longest message kept; what a host or a broker says may quote a whole payload. */
-export const DIRTY_MESSAGE_LENGTH_MAX = 2_000
+const DIRTY_MESSAGE_LENGTH_MAX = 2_000
 
 /** A dirty reason with the catalogue's remedy and docs path. */
 export function dirtyReason(
