@@ -1,6 +1,6 @@
 import type { ProjectionStore } from '../projection-store.ts'
 import { decodeMeta } from '../checkpoint-format.ts'
-import { checkpointErrors } from '../errors.ts'
+import { orStartFailed } from '../runtime/or-start-failed.ts'
 import { createProjection } from '../runtime/projection.ts'
 import type { Projection, StartOutcome } from '../runtime/projection.ts'
 import type { ProjectionOptions } from '../runtime/projection-options.ts'
@@ -91,7 +91,7 @@ function layoutProblems<Writer>({ projection, old, data }: RebuildOptions<Writer
 }
 
 async function emptinessProblems<Writer>(options: ProjectionOptions<Writer>): Promise<readonly RebuildProblem[]> {
-  const stored = await reading(options.topic, 'reading the new namespace', () =>
+  const stored = await orStartFailed(options.topic, 'reading the new namespace', () =>
     options.store.read({ topic: options.topic, partitionCount: undefined }),
   )
   // Fences alone are what a start leaves that was refused late; anything else was written by a projection that ran.
@@ -102,7 +102,7 @@ async function emptinessProblems<Writer>(options: ProjectionOptions<Writer>): Pr
 
 /** Takes every fence of the old namespace, so that its writer stops at its next write at the latest. */
 async function claimOld<Writer>({ projection, old }: RebuildOptions<Writer>): Promise<void> {
-  await reading(projection.topic, 'claiming the old namespace', async () => {
+  await orStartFailed(projection.topic, 'claiming the old namespace', async () => {
     let topic = projection.topic
     let stored = await old.read({ topic, partitionCount: undefined })
     const meta = stored.meta === undefined ? undefined : decodeMeta(stored.meta)
@@ -118,13 +118,4 @@ async function claimOld<Writer>({ projection, old }: RebuildOptions<Writer>): Pr
     }
     if (partitionCount > 0) await old.claim({ topic, partitionCount })
   })
-}
-
-async function reading<T>(topic: string, step: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', { topic, step, reason }, { cause: error })
-  }
 }

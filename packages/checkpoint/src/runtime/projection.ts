@@ -11,6 +11,7 @@ import { resolveOptions } from './projection-options.ts'
 import type { ProjectionOptions, ResolvedOptions } from './projection-options.ts'
 import { startRun } from './run/projection-run.ts'
 import type { ProjectionRun } from './run/projection-run.ts'
+import { orStartFailed } from './or-start-failed.ts'
 import { projectionTransitions } from './projection-state.ts'
 import type { ProjectionEvent, ProjectionState } from './projection-state.ts'
 import { catchingUpSentence, partitionStatus } from './projection-status.ts'
@@ -112,19 +113,11 @@ class RunningProjection<Writer> implements Projection {
     }
   }
 
-  async openReader(plan: StartPlan): Promise<LogReader> {
+  openReader(plan: StartPlan): Promise<LogReader> {
     const { topic, log, limits } = this.options
     const positions = plan.partitions.map(({ partition, nextOffset }) => ({ partition, nextOffset }))
-    try {
-      return await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: this.cancel.signal })
-    } catch (error) {
-      const details = {
-        topic,
-        step: 'opening the reader',
-        reason: error instanceof Error ? error.message : String(error),
-      }
-      throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', details, { cause: error })
-    }
+    const request = { topic, positions, deadlineMs: limits.stallMsMax, signal: this.cancel.signal }
+    return orStartFailed(topic, 'opening the reader', () => log.openReader(request))
   }
 
   async caughtUp(options: { readonly deadlineMs?: number } = {}): Promise<CaughtUp> {

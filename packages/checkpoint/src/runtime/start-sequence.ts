@@ -1,8 +1,7 @@
 import type { CancelSignal } from '@tidemark/core'
-import { coreErrors, messageOf } from '@tidemark/core'
+import { coreErrors } from '@tidemark/core'
 import { judgeSurvey } from '@tidemark/log'
 import type { LogIdentity, ReadBack, SurveyVerdict, TopicSettingsReading } from '@tidemark/log'
-import { checkpointErrors } from '../errors.ts'
 import type { BootstrapOutcome, Claim } from '../projection-store.ts'
 import { refuse } from '../refusal.ts'
 import type { Refusal } from '../refusal.ts'
@@ -10,6 +9,7 @@ import { planStart, witnessReadBacks } from '../start-planner.ts'
 import type { PlanInput, PlanVerdict, StartPlan } from '../start-planner.ts'
 import { rereadRefusals } from '../state-reread.ts'
 import type { StoredState } from '../stored-state.ts'
+import { orStartFailed } from './or-start-failed.ts'
 import type { ResolvedOptions } from './projection-options.ts'
 
 /** A start that went through: what to read from where, under which fences. */
@@ -155,13 +155,10 @@ function bootstrapRefusal(outcome: Exclude<BootstrapOutcome, { kind: 'created' }
   }
 }
 
-async function asking<T>(options: Options, signal: CancelSignal, step: string, ask: () => Promise<T>): Promise<T> {
-  try {
+function asking<T>(options: Options, signal: CancelSignal, step: string, ask: () => Promise<T>): Promise<T> {
+  return orStartFailed(options.topic, step, async () => {
     // A start that was stopped meanwhile claims and creates nothing more; its host may already have started another.
     if (signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the start' })
-    return await ask()
-  } catch (error) {
-    const details = { topic: options.topic, step, reason: messageOf(error) }
-    throw checkpointErrors.create('TM_CHECKPOINT_START_FAILED', details, { cause: error })
-  }
+    return ask()
+  })
 }

@@ -2,12 +2,6 @@ import { luaScript } from '../../connection/lua-script.ts'
 import type { LuaScript } from '../../connection/lua-script.ts'
 import { writeVocabularyLua } from './write-vocabulary.ts'
 
-/** How many ARGV stand before the quarantine entries and the data. */
-export const ADVANCE_HEAD_LENGTH = 14
-
-/** How many KEYS stand before the data keys. */
-export const ADVANCE_OWN_KEYS = 5
-
 /**
  * One fenced script: checks, data, quarantine, then checkpoint and witness.
  *
