@@ -15,6 +15,9 @@ const directions = {
   debezium: ['core', 'cdc'],
   http: ['core', 'window', 'cdc'],
   testkit: ['core', 'log', 'checkpoint', 'window', 'cdc'],
+  telemetry: ['core', 'log', 'checkpoint', 'window', 'cdc'],
+  // The command composes every adapter, each loaded when a place names it.
+  cli: ['core', 'log', 'checkpoint', 'window', 'cdc', 'embedded', 'kafka', 'redis', 'postgres'],
   // Private: composes adapters for the contract gates on real services.
   gates: ['core', 'log', 'checkpoint', 'window', 'cdc', 'embedded', 'kafka', 'redis', 'postgres', 'testkit'],
   'repo-checks': [],
@@ -24,7 +27,7 @@ const directions = {
 const pure = ['core', 'log', 'checkpoint', 'window', 'cdc']
 
 /** Packages that may use the test kit, in their tests only. */
-const testkitUsers = ['embedded', 'kafka', 'redis', 'postgres', 'debezium', 'http', 'gates']
+const testkitUsers = ['embedded', 'kafka', 'redis', 'postgres', 'debezium', 'http', 'telemetry', 'cli', 'gates']
 
 /** Third-party clients and the only packages that may know them, besides tests against real services. */
 const clients = {
