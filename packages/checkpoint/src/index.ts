@@ -49,8 +49,22 @@ export type { DirtyCode, DirtyReason } from './runtime/dirty-reason.ts'
 export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './runtime/projection-status.ts'
 export { createProjection } from './runtime/projection.ts'
 export type { CaughtUp, Projection, StartOutcome } from './runtime/projection.ts'
-export { rebuild } from './operate/rebuild.ts'
-export type { RebuildOptions, RebuildOutcome, RebuildProblem } from './operate/rebuild.ts'
+export { explainStart } from './operate/explain-start.ts'
+export type { ExplainStartOptions } from './operate/explain-start.ts'
+export type { StartObservation } from './runtime/start-sequence.ts'
+export { inspectNamespace } from './operate/inspect-namespace.ts'
+export type { InspectNamespaceOptions, NamespaceInspection } from './operate/inspect-namespace.ts'
+export type { StoredReview } from './stored-review.ts'
+export { newestEntries } from './store-inspector.ts'
+export type { QuarantineListing, QuarantineRequest, StoreInspector } from './store-inspector.ts'
+export { explainRebuild, rebuild } from './operate/rebuild.ts'
+export type {
+  ExplainRebuildOptions,
+  RebuildOptions,
+  RebuildOutcome,
+  RebuildProblem,
+  RebuildVerdict,
+} from './operate/rebuild.ts'
 export { sameValue, verifyProjection } from './operate/verify.ts'
 export type { ProjectedDifference, VerifyOptions, VerifyProgress, VerifyReport } from './operate/verify.ts'
 export { checkpointErrors } from './errors.ts'

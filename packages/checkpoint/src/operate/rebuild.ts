@@ -4,6 +4,9 @@ import { orStartFailed } from '../runtime/or-start-failed.ts'
 import { createProjection } from '../runtime/projection.ts'
 import type { Projection, StartOutcome } from '../runtime/projection.ts'
 import type { ProjectionOptions } from '../runtime/projection-options.ts'
+import type { PlanVerdict, StartPlan } from '../start-planner.ts'
+import { explainStart } from './explain-start.ts'
+import type { ExplainStartOptions } from './explain-start.ts'
 
 /** A projection into a new namespace, and what becomes of the old one. */
 export interface RebuildOptions<Writer> {
@@ -35,6 +38,36 @@ export interface RebuildProblem {
   readonly message: string
 }
 
+/** What a rebuild would do, or why it may not. */
+export type RebuildVerdict =
+  | { readonly kind: 'would-start'; readonly plan: StartPlan }
+  | Extract<RebuildOutcome, { readonly kind: 'refused' | 'start-refused' }>
+
+/** What a rebuild is judged by; nothing of it is opened, closed or changed. */
+export interface ExplainRebuildOptions {
+  readonly projection: ExplainStartOptions & {
+    readonly store: Pick<ProjectionStore<never>, 'name' | 'dataPrefix' | 'writesCommute'>
+  }
+  readonly old: Pick<ProjectionStore<never>, 'namespace' | 'dataPrefix'>
+  readonly data: RebuildOptions<never>['data']
+}
+
+/**
+ * The dry run of a rebuild: the same judgement, nothing changed, log and stores left open. Promises: CKP-50.
+ *
+ * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when log or store cannot be asked.
+ */
+export async function explainRebuild(options: ExplainRebuildOptions): Promise<RebuildVerdict> {
+  const { projection, old, data } = options
+  const problems = await rebuildProblems(projection, old, data)
+  if (problems.length > 0) return { kind: 'refused', problems }
+  return planVerdict((await explainStart(projection)).verdict)
+}
+
+function planVerdict(plan: PlanVerdict): Exclude<RebuildVerdict, { kind: 'refused' }> {
+  return plan.kind === 'refused' ? { kind: 'start-refused', start: plan } : { kind: 'would-start', plan }
+}
+
 /**
  * The one way on after a recreated topic, a changed partition count or a lost checkpoint: everything from offset 0, into
  * a namespace of its own. No identity field is edited and no position is moved; the old checkpoints stay as they are.
@@ -45,16 +78,16 @@ export interface RebuildProblem {
 export async function rebuild<Writer>(options: RebuildOptions<Writer>): Promise<RebuildOutcome> {
   const { projection: next, old, data } = options
   try {
-    const problems = [...layoutProblems(options), ...(await emptinessProblems(next))]
+    const problems = await rebuildProblems(next, old, data)
     if (problems.length > 0) {
       await Promise.all([next.store.close(), next.log.close()])
       return { kind: 'refused', problems }
     }
     const projection = createProjection(next)
-    const plan = await projection.explain()
-    if (plan.kind === 'refused') {
+    const verdict = planVerdict(await projection.explain())
+    if (verdict.kind === 'start-refused') {
       await projection.stop()
-      return { kind: 'start-refused', start: plan }
+      return verdict
     }
     // Only once the new start is sure to be planned: a refused rebuild must not stop the old projection.
     if (data.kind === 'shared') await claimOld(options)
@@ -69,8 +102,19 @@ export async function rebuild<Writer>(options: RebuildOptions<Writer>): Promise<
   }
 }
 
-function layoutProblems<Writer>({ projection, old, data }: RebuildOptions<Writer>): readonly RebuildProblem[] {
-  const { store } = projection
+async function rebuildProblems(
+  projection: Pick<ExplainRebuildOptions['projection'], 'topic' | 'store'>,
+  old: ExplainRebuildOptions['old'],
+  data: ExplainRebuildOptions['data'],
+): Promise<readonly RebuildProblem[]> {
+  return [...layoutProblems(projection.store, old, data), ...(await emptinessProblems(projection))]
+}
+
+function layoutProblems(
+  store: ExplainRebuildOptions['projection']['store'],
+  old: ExplainRebuildOptions['old'],
+  data: ExplainRebuildOptions['data'],
+): readonly RebuildProblem[] {
   const problems: RebuildProblem[] = []
   if (store.namespace === old.namespace) {
     problems.push({ code: 'SAME_NAMESPACE', message: `a rebuild needs a namespace other than ${old.namespace}` })
@@ -90,12 +134,15 @@ function layoutProblems<Writer>({ projection, old, data }: RebuildOptions<Writer
   return problems
 }
 
-async function emptinessProblems<Writer>(options: ProjectionOptions<Writer>): Promise<readonly RebuildProblem[]> {
+async function emptinessProblems(
+  options: Pick<ExplainRebuildOptions['projection'], 'topic' | 'store'>,
+): Promise<readonly RebuildProblem[]> {
   const stored = await orStartFailed(options.topic, 'reading the new namespace', () =>
     options.store.read({ topic: options.topic, partitionCount: undefined }),
   )
   // Fences alone are what a start leaves that was refused late; anything else was written by a projection that ran.
-  const traces = stored.checkpoints.size + stored.witnesses.size + stored.quarantined.size + stored.unreadable.length
+  const hashes = stored.checkpoints.size + (stored.twins?.size ?? 0)
+  const traces = hashes + stored.witnesses.size + stored.quarantined.size + stored.unreadable.length
   if (stored.meta === undefined && stored.incarnation.nonce === undefined && traces === 0) return []
   return [{ code: 'NAMESPACE_NOT_EMPTY', message: `namespace ${options.store.namespace} holds a projection already` }]
 }

@@ -1,5 +1,5 @@
-import { checkLimit, createCancelSource } from '@tidemark/core'
-import type { Clock, Offset } from '@tidemark/core'
+import { checkLimit, coreErrors, createCancelSource } from '@tidemark/core'
+import type { CancelSignal, Clock, Offset } from '@tidemark/core'
 import { identityDifferences, judgeSurvey } from '@tidemark/log'
 import type { CommittedLog, LogIdentity, LogReader, LogRecord } from '@tidemark/log'
 import { decodeCheckpoint } from '../checkpoint-format.ts'
@@ -37,6 +37,8 @@ export interface VerifyOptions {
   }
   /** Called now and then with how far the recomputation is. */
   readonly onProgress?: (progress: VerifyProgress) => void
+  /** Ends the verification at the next answer of log or store. */
+  readonly signal?: CancelSignal
 }
 
 /** How far a recomputation is, in records over all partitions. */
@@ -73,7 +75,7 @@ const pageKeys = 500
  * order between partitions is nobody's. Keys that no record writes are not looked for. Promises: CKP-44.
  *
  * @throws {TidemarkError} TM_CHECKPOINT_VERIFY_FAILED when history is incomplete, identity is unproven or another one,
- *   reading fails or a limit is reached.
+ *   reading fails or a limit is reached; TM_CORE_CANCELLED when the signal ends it.
  */
 export async function verifyProjection(options: VerifyOptions): Promise<VerifyReport> {
   checkLimits(options)
@@ -88,6 +90,7 @@ export async function verifyProjection(options: VerifyOptions): Promise<VerifyRe
   const differences: ProjectedDifference[] = []
   let differenceCount = 0
   for (let start = 0; start < keys.length; start += pageKeys) {
+    requireWanted(options)
     const page = keys.slice(start, start + pageKeys)
     for (const difference of await comparePage(options, model, page)) {
       differenceCount += 1
@@ -112,7 +115,8 @@ async function readEnds(
   const stored = await store.read({ topic, partitionCount: identity.partitionCount })
   const ends = new Map<number, Offset>()
   for (let partition = 0; partition < identity.partitionCount; partition += 1) {
-    const fields = stored.checkpoints.get(partition)
+    // Data that lives apart from its checkpoints is as far as it says itself.
+    const fields = (stored.twins ?? stored.checkpoints).get(partition)
     const decoded = fields === undefined ? undefined : decodeCheckpoint(fields)
     if (decoded?.kind !== 'decoded' || decoded.value.partition !== partition)
       throw failed(topic, `the checkpoint of partition ${partition} is missing or damaged`)
@@ -163,12 +167,18 @@ async function recompute(
   const left = new Map([...ends].filter(([, end]) => end > 0n))
   const positions = [...left.keys()].map((partition) => ({ partition, nextOffset: 0n as Offset }))
   if (positions.length === 0) return
-  const reader = await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: cancel.signal })
+  requireWanted(options)
+  options.signal?.addEventListener('abort', cancel.cancel, { once: true })
   try {
-    await readAll(options, reader, left, recomputation)
+    const reader = await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: cancel.signal })
+    try {
+      await readAll(options, reader, left, recomputation)
+    } finally {
+      await reader.close()
+    }
   } finally {
+    options.signal?.removeEventListener('abort', cancel.cancel)
     cancel.cancel()
-    await reader.close()
   }
 }
 
@@ -182,6 +192,7 @@ async function readAll(
   const reached = new Map<number, bigint>()
   let movedAtMs = clock.monotonicMs()
   while (left.size > 0) {
+    requireWanted(options)
     const result = await reader.poll({ recordsMax: 10_000, waitMs: 100 })
     if (result.kind === 'failed') throw failed(topic, result.failure.message)
     for (const { partition, records, endOffset } of result.batches) {
@@ -251,6 +262,10 @@ export function sameValue(a: ProjectedValue, b: ProjectedValue): boolean {
 
 function sameMap<V>(a: ReadonlyMap<string, V>, b: ReadonlyMap<string, V>): boolean {
   return a.size === b.size && [...a].every(([key, value]) => b.has(key) && b.get(key) === value)
+}
+
+function requireWanted({ signal }: VerifyOptions): void {
+  if (signal?.aborted === true) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the verification' })
 }
 
 function failed(topic: string, reason: string): Error {

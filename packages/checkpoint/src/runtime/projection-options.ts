@@ -66,7 +66,7 @@ export interface ResolvedOptions<Writer> extends Omit<ProjectionOptions<Writer>,
  */
 export function resolveOptions<Writer>(options: ProjectionOptions<Writer>): ResolvedOptions<Writer> {
   topicNameOf(options.topic)
-  checkChoice('readyTarget', options.readyTarget, ['hw', 'lso'])
+  resolveReadyTarget(options.readyTarget)
   checkChoice('undecodable', options.undecodable, ['stop', 'quarantine'])
   if (typeof options.project !== 'function') throw invalidOption('project', 'a function of record and writer is due')
   checkLimit('leaseMs', options.leaseMs, { min: 10, max: 600_000 })
@@ -91,12 +91,22 @@ export function resolveOptions<Writer>(options: ProjectionOptions<Writer>): Reso
       inspectMsMax: checkLimit('limits.inspectMsMax', inspectMsMax, { min: 10, max: stallMsMax }),
       stopMsMax: checkLimit('limits.stopMsMax', given.stopMsMax ?? 10_000, { min: 0, max: 600_000 }),
     },
-    // Only `true` itself declares anything: each declaration widens what is safe.
-    declarations: {
-      latestRecordPerKeySuffices: options.declarations?.latestRecordPerKeySuffices === true,
-      dataKeysCarryNoExpiry: options.declarations?.dataKeysCarryNoExpiry === true,
-    },
+    declarations: resolveDeclarations(options.declarations),
   }
+}
+
+/** Only `true` itself declares anything: each declaration widens what is safe. */
+export function resolveDeclarations(given: Partial<PlanDeclarations> = {}): PlanDeclarations {
+  return {
+    latestRecordPerKeySuffices: given.latestRecordPerKeySuffices === true,
+    dataKeysCarryNoExpiry: given.dataKeysCarryNoExpiry === true,
+  }
+}
+
+/** The target as said; there is no default. @throws {TidemarkError} TM_CHECKPOINT_OPTION_INVALID */
+export function resolveReadyTarget(readyTarget: ReadyTarget): ReadyTarget {
+  checkChoice('readyTarget', readyTarget, ['hw', 'lso'])
+  return readyTarget
 }
 
 function checkChoice(option: string, value: string, choices: readonly string[]): void {

@@ -35,6 +35,8 @@ export interface Projection {
   ended(): Promise<{ readonly kind: 'dirty'; readonly reason: DirtyReason } | { readonly kind: 'stopped' }>
   /** Where it stands. Cheap; safe to call from every health probe. */
   status(): ProjectionStatus
+  /** Adds an observer beside the one of the options, from now on; returns what removes it. */
+  observe(observer: ProjectionObserver): () => void
   /** Applies what is fetched and proven, then closes reader, log and store. A crash instead is as safe. */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -65,27 +67,30 @@ class RunningProjection<Writer> implements Projection {
   readonly options: ResolvedOptions<Writer> & { readonly clock: Clock }
   readonly cancel = createCancelSource()
   state: ProjectionState = 'starting'
-  begun = false
   dirty: DirtyReason | undefined
   reader: LogReader | undefined
   run: ProjectionRun | undefined
   stopping: Promise<void> | undefined
+  beganAtMs: number | undefined
+  readyAtMs: number | undefined
   observerFailures = 0
+  observers: readonly { readonly observer: ProjectionObserver }[]
   waiters = new Set<() => void>()
 
   constructor(options: ResolvedOptions<Writer> & { readonly clock: Clock }) {
     this.options = options
+    this.observers = options.observer === undefined ? [] : [{ observer: options.observer }]
   }
 
-  explain(): Promise<PlanVerdict> {
-    return dryRunStart(this.options, this.cancel.signal)
+  async explain(): Promise<PlanVerdict> {
+    return (await dryRunStart(this.options, this.cancel.signal)).verdict
   }
 
   async start(): Promise<StartOutcome> {
-    if (this.begun || this.state !== 'starting') {
+    if (this.beganAtMs !== undefined || this.state !== 'starting') {
       throw checkpointErrors.create('TM_CHECKPOINT_ALREADY_STARTED', { state: this.state })
     }
-    this.begun = true
+    this.beganAtMs = this.options.clock.monotonicMs()
     try {
       const result = await claimStart(this.options, this.cancel.signal)
       if (result.kind === 'refused') {
@@ -165,7 +170,7 @@ class RunningProjection<Writer> implements Projection {
   }
 
   status(): ProjectionStatus {
-    const { clock, topic } = this.options
+    const { clock, topic, store } = this.options
     const nowMs = clock.monotonicMs()
     const run = this.run
     const partitions = run === undefined ? [] : run.lanes.map((lane) => partitionStatus(lane, nowMs))
@@ -185,9 +190,25 @@ class RunningProjection<Writer> implements Projection {
       ...(ready ? {} : { notReadyBecause: this.notReadyBecause(partitions, expired) }),
       ...(this.dirty === undefined ? {} : { dirty: this.dirty }),
       topic,
+      namespace: store.namespace,
       ...leases,
+      ...this.timeToReady(),
       counters: { ...(run?.counts ?? noRunCounts()), observerFailures: this.observerFailures },
       partitions,
+    }
+  }
+
+  timeToReady(): { readonly timeToReadyMs?: number } {
+    if (this.beganAtMs === undefined || this.readyAtMs === undefined) return {}
+    return { timeToReadyMs: Math.round(this.readyAtMs - this.beganAtMs) }
+  }
+
+  observe(observer: ProjectionObserver): () => void {
+    // An entry of its own per call: an observer added twice is told twice, and each removal removes its own.
+    const added = { observer }
+    this.observers = [...this.observers, added]
+    return () => {
+      this.observers = this.observers.filter((other) => other !== added)
     }
   }
 
@@ -236,6 +257,7 @@ class RunningProjection<Writer> implements Projection {
     const next = projectionTransitions[this.state][event]
     if (next === undefined) return
     this.state = next
+    if (next === 'ready') this.readyAtMs ??= this.options.clock.monotonicMs()
     if (next === 'dirty' || next === 'stopped') this.cancel.cancel()
     this.notify((observer) => observer.onState?.(next, this.dirty))
     for (const waiter of [...this.waiters]) waiter()
@@ -263,12 +285,12 @@ class RunningProjection<Writer> implements Projection {
   }
 
   notify(call: (observer: ProjectionObserver) => void): void {
-    const { observer } = this.options
-    if (observer === undefined) return
-    try {
-      call(observer)
-    } catch {
-      this.observerFailures += 1
+    for (const { observer } of this.observers) {
+      try {
+        call(observer)
+      } catch {
+        this.observerFailures += 1
+      }
     }
   }
 }

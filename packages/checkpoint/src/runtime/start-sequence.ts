@@ -29,20 +29,30 @@ export type StartResult = ClaimedStart | RefusedStart
 
 type RefusedStart = { readonly kind: 'refused'; readonly refusals: readonly Refusal[] }
 
-type Options = Omit<ResolvedOptions<never>, 'project' | 'store'> & {
+/** What is asked before anything is claimed; a dry run needs no more. */
+type DryOptions = Pick<ResolvedOptions<never>, 'topic' | 'readyTarget' | 'declarations'> & {
+  readonly log: Pick<ResolvedOptions<never>['log'], 'inspector' | 'readBack'>
+  readonly store: Pick<ResolvedOptions<unknown>['store'], 'namespace' | 'writeModel' | 'read'>
+  readonly limits: Pick<ResolvedOptions<never>['limits'], 'inspectMsMax'>
+}
+
+type Options = DryOptions & {
   readonly store: Pick<ResolvedOptions<unknown>['store'], 'namespace' | 'writeModel' | 'read' | 'claim' | 'bootstrap'>
 }
 
+/** A verdict, and everything it was planned from. */
+export interface StartObservation {
+  readonly verdict: PlanVerdict
+  readonly observed: PlanInput
+}
+
 /**
- * The dry run: what a start would decide now. Changes nothing.
+ * The dry run: what a start would decide now, by the steps of a start before its claim. Changes nothing.
  *
  * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked.
  */
-export async function dryRunStart(options: Options, signal: CancelSignal): Promise<PlanVerdict> {
-  const stored = await asking(options, signal, 'reading the stored state', () =>
-    options.store.read({ topic: options.topic, partitionCount: undefined }),
-  )
-  return (await observeAndPlan(options, signal, stored)).verdict
+export async function dryRunStart(options: DryOptions, signal: CancelSignal): Promise<StartObservation> {
+  return (await readAndPlan(options, signal)).dry
 }
 
 /**
@@ -53,10 +63,7 @@ export async function dryRunStart(options: Options, signal: CancelSignal): Promi
  */
 export async function claimStart(options: Options, signal: CancelSignal): Promise<StartResult> {
   const { store, topic } = options
-  const before = await asking(options, signal, 'reading the stored state', () =>
-    store.read({ topic, partitionCount: undefined }),
-  )
-  const dry = await observeAndPlan(options, signal, before)
+  const { before, dry } = await readAndPlan(options, signal)
   if (dry.verdict.kind === 'refused') return dry.verdict
   const held = dry.verdict.identity
 
@@ -82,13 +89,24 @@ export async function claimStart(options: Options, signal: CancelSignal): Promis
   return { kind: 'claimed', plan: confirmed, claim, process, nonce: created.nonce, quarantined: after.quarantined }
 }
 
+/** How every start begins, dry or not. */
+async function readAndPlan(
+  options: DryOptions,
+  signal: CancelSignal,
+): Promise<{ readonly before: StoredState; readonly dry: StartObservation }> {
+  const before = await asking(options, signal, 'reading the stored state', () =>
+    options.store.read({ topic: options.topic, partitionCount: undefined }),
+  )
+  return { before, dry: await observeAndPlan(options, signal, before) }
+}
+
 async function observeAndPlan(
-  options: Options,
+  options: DryOptions,
   signal: CancelSignal,
   stored: StoredState,
   held?: LogIdentity,
   knownSettings?: TopicSettingsReading,
-): Promise<{ verdict: PlanVerdict; observed: PlanInput }> {
+): Promise<StartObservation> {
   const { topic, log, store, readyTarget, declarations } = options
   const inspect = { deadlineMs: options.limits.inspectMsMax, signal }
   const identity = await survey(options, signal, held)
@@ -112,7 +130,11 @@ async function observeAndPlan(
   return { verdict: planStart(observed), observed }
 }
 
-async function survey(options: Options, signal: CancelSignal, held: LogIdentity | undefined): Promise<SurveyVerdict> {
+async function survey(
+  options: DryOptions,
+  signal: CancelSignal,
+  held: LogIdentity | undefined,
+): Promise<SurveyVerdict> {
   const answers = await asking(options, signal, 'asking for the identity', () =>
     options.log.inspector.surveyIdentity(options.topic, { deadlineMs: options.limits.inspectMsMax, signal }),
   )
@@ -155,7 +177,7 @@ function bootstrapRefusal(outcome: Exclude<BootstrapOutcome, { kind: 'created' }
   }
 }
 
-function asking<T>(options: Options, signal: CancelSignal, step: string, ask: () => Promise<T>): Promise<T> {
+function asking<T>(options: DryOptions, signal: CancelSignal, step: string, ask: () => Promise<T>): Promise<T> {
   return orStartFailed(options.topic, step, async () => {
     // A start that was stopped meanwhile claims and creates nothing more; its host may already have started another.
     if (signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the start' })
