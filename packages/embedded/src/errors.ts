@@ -8,6 +8,8 @@ interface EmbeddedErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
   readonly TM_EMBEDDED_FORMAT_UNKNOWN: ErrorSpec<{ readonly file: string; readonly found: string }>
   readonly TM_EMBEDDED_DIRECTORY_FOREIGN: ErrorSpec<{ readonly directory: string; readonly found: string }>
   readonly TM_EMBEDDED_LOG_MISSING: ErrorSpec<{ readonly directory: string }>
+  readonly TM_EMBEDDED_STORAGE_MISSING: ErrorSpec<{ readonly directory: string }>
+  readonly TM_EMBEDDED_READ_ONLY: ErrorSpec<{ readonly directory: string }>
   readonly TM_EMBEDDED_RECORDS_LOST: ErrorSpec<{
     readonly directory: string
     readonly end: string
@@ -67,6 +69,16 @@ export const embeddedErrors: ErrorCatalogue<EmbeddedErrorSpecs> = defineErrors<E
     retriable: true,
     message: (d) => `no embedded log stands in ${d.directory}`,
     remedy: 'Check the path; the first producer that opens the directory creates the log.',
+  },
+  TM_EMBEDDED_STORAGE_MISSING: {
+    retriable: false,
+    message: (d) => `no embedded storage stands in ${d.directory}`,
+    remedy: 'Check the path: it names the directory of the store, not that of the log. Looking creates nothing.',
+  },
+  TM_EMBEDDED_READ_ONLY: {
+    retriable: false,
+    message: (d) => `the view of ${d.directory} is for reading; a step was asked of it`,
+    remedy: 'Open the directory by createEmbeddedStorage to write; it has one writer at a time.',
   },
   TM_EMBEDDED_RECORDS_LOST: {
     retriable: false,

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embeddedErrors } from '../errors.ts'
 import { TEMPORARY_SUFFIX } from '../files/atomic-file.ts'
+import { ioFailed } from '../files/framed-file.ts'
 
 /** The lock file of a storage directory. */
 export const STORAGE_LOCK = 'writer.lock'
@@ -28,13 +29,33 @@ export function journalPath(directory: string, generation: number): string {
  * @throws {TidemarkError} TM_EMBEDDED_DIRECTORY_FOREIGN when something else stands there.
  */
 export async function listGenerations(directory: string): Promise<Generations> {
+  const names = (await readdir(directory)).sort()
+  for (const name of names) {
+    if (name.endsWith(TEMPORARY_SUFFIX)) await rm(join(directory, name), { force: true })
+  }
+  return generationsOf(directory, names)
+}
+
+/**
+ * Which generations a directory holds, changing nothing; none where there is no directory.
+ *
+ * @throws {TidemarkError} TM_EMBEDDED_DIRECTORY_FOREIGN, TM_EMBEDDED_IO_FAILED
+ */
+export async function readGenerations(directory: string): Promise<Generations> {
+  const names = await readdir(directory).catch((cause: unknown) => {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw ioFailed('reading', directory, cause)
+  })
+  return generationsOf(directory, names.sort())
+}
+
+function generationsOf(directory: string, names: readonly string[]): Generations {
   const snapshots: number[] = []
   const journals: number[] = []
-  for (const name of (await readdir(directory)).sort()) {
+  for (const name of names) {
     const match = /^([0-9]{12})\.(snapshot|journal)$/.exec(name)
     if (match !== null) (match[2] === 'snapshot' ? snapshots : journals).push(Number(match[1]))
-    else if (name.endsWith(TEMPORARY_SUFFIX)) await rm(join(directory, name), { force: true })
-    else if (!name.startsWith(STORAGE_LOCK)) {
+    else if (!name.endsWith(TEMPORARY_SUFFIX) && !name.startsWith(STORAGE_LOCK)) {
       throw embeddedErrors.create('TM_EMBEDDED_DIRECTORY_FOREIGN', { directory, found: name })
     }
   }

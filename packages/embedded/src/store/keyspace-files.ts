@@ -1,4 +1,5 @@
 import { open, rm, stat } from 'node:fs/promises'
+import { messageOf } from '@tidemark/core'
 import { applyWrites, createMemoryData } from '@tidemark/checkpoint/memory'
 import type { MemoryData } from '@tidemark/checkpoint/memory'
 import { embeddedErrors } from '../errors.ts'
@@ -7,7 +8,7 @@ import type { ScannedFrame } from '../files/frame-scan.ts'
 import { createFramedFile, ioFailed, openFramedFile } from '../files/framed-file.ts'
 import type { EmbeddedDurability } from '../files/durability.ts'
 import type { FramedFile } from '../files/framed-file.ts'
-import { journalPath, listGenerations, snapshotPath } from './generation-files.ts'
+import { journalPath, listGenerations, readGenerations, snapshotPath } from './generation-files.ts'
 import { decodeWrites, dumpKeyspace } from './write-codec.ts'
 
 /** A keyspace as it stands on disk, and the journal that takes its next steps. */
@@ -48,6 +49,44 @@ export async function loadKeyspace(directory: string, durability: EmbeddedDurabi
   const journal = await openFramedFile(path, 'journal', durability, (frame) => applyFrame(path, data, frame))
   await removeOthers(directory, generation)
   return { generation, data, journal, snapshotBytes }
+}
+
+/** How often a reader starts over because the writer began a new generation under it. */
+const readAttemptsMax = 5
+
+/**
+ * The keyspace as it stands on disk now, read beside a writer: whole steps only, nothing changed.
+ *
+ * @throws {TidemarkError} TM_EMBEDDED_STORAGE_MISSING where no storage stands, TM_EMBEDDED_DAMAGED naming file and byte.
+ */
+export async function readKeyspaceFiles(directory: string): Promise<Pick<KeyspaceFiles, 'generation' | 'data'>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const generation = (await readGenerations(directory)).snapshots.at(-1)
+    if (generation === undefined) throw embeddedErrors.create('TM_EMBEDDED_STORAGE_MISSING', { directory })
+    const data = createMemoryData()
+    try {
+      await loadSnapshot(snapshotPath(directory, generation), data)
+      await readJournal(journalPath(directory, generation), data)
+      return { generation, data }
+    } catch (error) {
+      // The writer removes a generation once a newer one is whole; what was being read of the old one is then gone.
+      const replaced = (await readGenerations(directory)).snapshots.at(-1) !== generation
+      if (!replaced || attempt === readAttemptsMax) throw error
+    }
+  }
+}
+
+async function readJournal(path: string, data: MemoryData): Promise<void> {
+  const handle = await open(path, 'r').catch((cause: unknown) => {
+    const reason = `the journal that belongs to the newest snapshot cannot be opened: ${messageOf(cause)}`
+    throw embeddedErrors.create('TM_EMBEDDED_DAMAGED', { file: path, position: 0, reason }, { cause })
+  })
+  try {
+    // A last frame that is just being written looks like a torn one and is left out; the file is not touched.
+    await scanFrames(handle, path, 'journal', (frame) => applyFrame(path, data, frame))
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Writes a keyspace as a new generation and removes the older ones. Peak disk use: both generations. */

@@ -5,4 +5,6 @@ export { createRedisProjectionStore, REDIS_STEP_LIMITS } from './redis-projectio
 export type { RedisProjectionStoreOptions, RedisStepForm } from './redis-projection-store.ts'
 export { createRedisDataReader } from './redis-data-reader.ts'
 export type { RedisDataReader, RedisDataReaderOptions } from './redis-data-reader.ts'
+export { createRedisStoreInspector } from './redis-store-inspector.ts'
+export type { RedisStoreInspectorOptions } from './redis-store-inspector.ts'
 export { redisErrors } from '../errors.ts'
