@@ -3,7 +3,7 @@ export type { BackendChoice, BackendFacts, ServiceBackend } from './backend-choi
 export { serviceErrors } from './errors.ts'
 export { freePorts } from './process/free-port.ts'
 export { startKafka } from './kafka/kafka-cluster.ts'
-export type { KafkaBroker, KafkaCluster, KafkaClusterOptions } from './kafka/kafka-cluster.ts'
+export type { KafkaBroker, KafkaCluster, KafkaClusterOptions, ProxiedListener } from './kafka/kafka-cluster.ts'
 export { kafkaEndpoint } from './kafka/kafka-endpoint.ts'
 export { kafkaVersion } from './kafka/kafka-jars.ts'
 export type { KafkaUser } from './kafka/kafka-properties.ts'

@@ -68,6 +68,15 @@ describe('kafkaProperties', () => {
     expect(properties['authorizer.class.name']).toBeUndefined()
   })
 
+  it('advertises a proxy for its second listener only, so that the other stays direct', () => {
+    const properties = make([{ ...node(1), proxied: { port: 4001, advertised: '127.0.0.1:5001' } }])
+    const controller = 'CONTROLLER://127.0.0.1:2001'
+    const direct = 'PLAINTEXT://127.0.0.1:1001'
+    expect(properties['listeners']).toBe(`${direct},PROXIED://127.0.0.1:4001,${controller}`)
+    expect(properties['advertised.listeners']).toBe(`${direct},PROXIED://127.0.0.1:5001`)
+    expect(properties['inter.broker.listener.name']).toBe('PLAINTEXT')
+  })
+
   it('makes three nodes one quorum whose internal topics live on all', () => {
     const properties = make([node(1), node(2), node(3)])
     expect(properties['controller.quorum.voters']).toBe('1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003')

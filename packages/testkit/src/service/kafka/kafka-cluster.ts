@@ -21,8 +21,20 @@ export interface KafkaClusterOptions {
   readonly properties?: Readonly<Record<string, string>>
   /** Opens a SASL_PLAINTEXT (PLAIN) listener where these users log in, and turns authorization on. */
   readonly users?: readonly KafkaUser[]
+  /**
+   * Opens a second plaintext listener on every node and gives its address; what is returned, `host:port` of a proxy in
+   * front of it, is what clients of that listener are told to connect to. The plaintext listener stays as it is.
+   */
+  readonly throughProxy?: (listener: ProxiedListener) => Promise<string>
   readonly heapMegabytes?: number
   readonly readyTimeoutMs?: number
+}
+
+/** A listener that a proxy stands in front of. */
+export interface ProxiedListener {
+  readonly nodeId: number
+  readonly host: string
+  readonly port: number
 }
 
 /** One node of a cluster of one's own. */
@@ -54,6 +66,8 @@ export interface KafkaCluster {
   readonly bootstrapBrokers: readonly string[]
   /** `host:port` of every SASL listener; empty without users. */
   readonly saslBrokers: readonly string[]
+  /** `host:port` of every proxy; empty unless asked for. */
+  readonly proxiedBrokers: readonly string[]
   /** Ends every node and removes their directories. May be called again. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -74,7 +88,7 @@ interface Launch {
  */
 export async function startKafka(options: KafkaClusterOptions = {}): Promise<KafkaCluster> {
   const launch = await findLaunch(options)
-  const nodes = await planNodes(options.brokers ?? 1, (options.users ?? []).length > 0)
+  const nodes = await planNodes(options)
   const clusterId = newKafkaUuid()
   const directories = nodes.map((node) => makePrivateDirectory(`kafka-${node.nodeId}`))
   const brokers = nodes.map((node, index) => new LocalBroker(launch, node, directories[index]!))
@@ -117,6 +131,7 @@ export async function startKafka(options: KafkaClusterOptions = {}): Promise<Kaf
     brokers,
     bootstrapBrokers: brokers.map((broker) => broker.address),
     saslBrokers: brokers.flatMap((broker) => broker.saslAddress ?? []),
+    proxiedBrokers: nodes.flatMap((node) => node.proxied?.advertised ?? []),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -137,14 +152,22 @@ async function findLaunch(options: KafkaClusterOptions): Promise<Launch> {
   return { java, libraries, heapMegabytes, readyTimeoutMs }
 }
 
-async function planNodes(count: number, withSasl: boolean): Promise<readonly KafkaNodePorts[]> {
-  const ports = await freePorts(count * 3)
-  return Array.from({ length: count }, (_, index) => ({
-    nodeId: index + 1,
-    plaintext: ports[index * 3]!,
-    controller: ports[index * 3 + 1]!,
-    sasl: withSasl ? ports[index * 3 + 2]! : undefined,
-  }))
+async function planNodes(options: KafkaClusterOptions): Promise<readonly KafkaNodePorts[]> {
+  const { brokers: count = 1, users = [], throughProxy } = options
+  const ports = await freePorts(count * 4)
+  const plan = async (index: number): Promise<KafkaNodePorts> => {
+    const nodeId = index + 1
+    const [plaintext, controller, sasl, port] = ports.slice(index * 4, index * 4 + 4) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    const own = { nodeId, plaintext, controller, sasl: users.length > 0 ? sasl : undefined }
+    if (throughProxy === undefined) return own
+    return { ...own, proxied: { port, advertised: await throughProxy({ nodeId, host: '127.0.0.1', port }) } }
+  }
+  return Promise.all(Array.from({ length: count }, (_, index) => plan(index)))
 }
 
 class LocalBroker implements KafkaBroker {

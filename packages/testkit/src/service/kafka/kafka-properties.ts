@@ -13,6 +13,8 @@ export interface KafkaNodePorts {
   readonly controller: number
   /** SASL_PLAINTEXT (PLAIN), only when there are users. */
   readonly sasl: number | undefined
+  /** A second PLAINTEXT listener, and the address it advertises instead of its own: that of a proxy in front of it. */
+  readonly proxied?: { readonly port: number; readonly advertised: string }
 }
 
 /** What server.properties is made from. */
@@ -37,15 +39,19 @@ export function kafkaProperties(config: KafkaNodeConfig): Readonly<Record<string
   const replicas = String(Math.min(nodes.length, 3))
   const saslListener = node.sasl === undefined ? [] : [`CLIENT://127.0.0.1:${node.sasl}`]
   const clientListeners = [`PLAINTEXT://127.0.0.1:${node.plaintext}`, ...saslListener]
+  const { proxied } = node
+  const [proxiedListener, proxiedAdvertised] =
+    proxied === undefined ? [[], []] : [[`PROXIED://127.0.0.1:${proxied.port}`], [`PROXIED://${proxied.advertised}`]]
   return {
     'process.roles': 'broker,controller',
     'node.id': String(node.nodeId),
     'controller.quorum.voters': nodes.map((one) => `${one.nodeId}@127.0.0.1:${one.controller}`).join(','),
-    listeners: [...clientListeners, `CONTROLLER://127.0.0.1:${node.controller}`].join(','),
-    'advertised.listeners': clientListeners.join(','),
+    listeners: [...clientListeners, ...proxiedListener, `CONTROLLER://127.0.0.1:${node.controller}`].join(','),
+    'advertised.listeners': [...clientListeners, ...proxiedAdvertised].join(','),
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,CLIENT:SASL_PLAINTEXT',
+    'listener.security.protocol.map':
+      'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT,CLIENT:SASL_PLAINTEXT',
     'log.dirs': config.dataDirectory,
     'auto.create.topics.enable': 'false',
     'default.replication.factor': '1',
