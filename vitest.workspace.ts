@@ -4,7 +4,7 @@ import type { ViteUserConfig } from 'vitest/config'
 const root = import.meta.dirname
 
 /** Workspace packages resolve to their TypeScript source, so tests need no build. */
-const conditions = ['@tidemark/source', 'module', 'node', 'import', 'default']
+const conditions = ['@tidemark/source', 'node', 'import', 'default']
 
 /** One project per kind of test; the file suffix is the kind. */
 function project(name: string, suffix: string, test: NonNullable<ViteUserConfig['test']> = {}) {

@@ -13,10 +13,14 @@ export interface ProjectionStatus {
   readonly notReadyBecause?: string
   readonly dirty?: DirtyReason
   readonly topic: string
+  /** Where its checkpoints live: with the topic, the name of this projection among others. */
+  readonly namespace: string
   readonly identity?: LogIdentity
   /** Milliseconds since the identity was last proven, and since store and identity were last re-read together. */
   readonly identityAgeMs?: number
   readonly leaseAgeMs?: number
+  /** Milliseconds from the call of `start` until it was first ready; absent before. */
+  readonly timeToReadyMs?: number
   readonly counters: ProjectionCounters
   readonly partitions: readonly PartitionStatus[]
 }
@@ -41,6 +45,8 @@ export interface PartitionStatus {
   readonly target: string
   readonly lastStableOffset: string
   readonly highWatermark: string
+  /** Records between the position of the start and its target: what had to be replayed or caught up to be ready. */
+  readonly replayAtStart: number
   /** Records between the position and the read-committed end. */
   readonly behind: number
   /** Records between the oldest retained one and the position; at zero, retention is about to pass it. */
@@ -65,6 +71,7 @@ export function partitionStatus(lane: PartitionLane, nowMs: number): PartitionSt
     target: encodeOffset(lane.target),
     lastStableOffset: encodeOffset(lastStableOffset),
     highWatermark: encodeOffset(highWatermark),
+    replayAtStart: distance(lane.startedAt, lane.target),
     behind: distance(lane.next, lastStableOffset),
     headroom: distance(low, lane.next),
     openTransaction: distance(lastStableOffset, highWatermark),

@@ -18,6 +18,8 @@ export interface LaneFault {
 /** One partition's fetched but unapplied records, its position and its target. Pure bookkeeping, no I/O. */
 export interface PartitionLane {
   readonly partition: number
+  /** Where the projection was resumed. */
+  readonly startedAt: Offset
   readonly target: Offset
   /** The next record to apply: what the checkpoint says. */
   readonly next: Offset
@@ -55,6 +57,7 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
 
   const lane: PartitionLane = {
     partition: start.partition,
+    startedAt: start.nextOffset,
     target: start.target,
     bounds: start.bounds,
     stalledSinceMs: undefined,
