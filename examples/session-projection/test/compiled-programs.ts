@@ -28,7 +28,15 @@ export async function compilePrograms(): Promise<CompiledPrograms> {
     platform: 'node',
     // The library comes in as source; its clients stay packages, whatever folder the test was started in.
     noExternal: [/^@tidemark\//],
-    external: ['@confluentinc/kafka-javascript', '@platformatic/kafka', 'fastify', 'ioredis', 'pino', 'prom-client'],
+    external: [
+      '@confluentinc/kafka-javascript',
+      '@opentelemetry/api',
+      '@platformatic/kafka',
+      'fastify',
+      'ioredis',
+      'pino',
+      'prom-client',
+    ],
     esbuildOptions: (options) => {
       options.conditions = ['@tidemark/source']
       options.absWorkingDir = example

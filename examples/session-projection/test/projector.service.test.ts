@@ -61,7 +61,9 @@ describe('the projector as a process, on a real Kafka and Redis', () => {
     const status = (await (await fetch(`${url}/health/ready`)).json()) as { counters: { recordsApplied: number } }
     expect(status.counters.recordsApplied).toBe(500)
     expect((await fetch(`${url}/health/live`)).status).toBe(200)
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('session_projection_records_applied_total 500')
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+      /^tidemark_projection_records_applied_total\{.*\} 500$/m,
+    )
 
     // A record written later is served without any restart.
     await world.write([dispatchMessage({ conversationId: 'late', recipients: ['latecomer'] })])

@@ -9,6 +9,8 @@ const ready: ProjectionStatus = {
   state: 'ready',
   ready: true,
   topic: 'dispatch',
+  namespace: 'sessions',
+  timeToReadyMs: 1_250,
   counters: {
     recordsApplied: 7,
     stepsApplied: 3,
@@ -26,6 +28,7 @@ const ready: ProjectionStatus = {
       target: '10',
       lastStableOffset: '15',
       highWatermark: '18',
+      replayAtStart: 8,
       behind: 3,
       headroom: 10,
       openTransaction: 3,
@@ -173,41 +176,54 @@ describe('the health endpoints', () => {
 })
 
 describe('GET /metrics', () => {
-  it('tells every partition, the state and the counters', async () => {
+  it('tells every partition, the state and the counters by the names of the catalogue', async () => {
     const world = newWorld(ready)
     const server = serve(world)
     await server.inject('/metrics')
     const { body, headers } = await server.inject('/metrics')
     expect(headers['content-type']).toMatch(/^text\/plain/)
-    const lines = body.split('\n').filter((line) => line.startsWith('session_projection_'))
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'session_projection_next_offset{partition="0"} 12',
-        'session_projection_low_offset{partition="0"} 2',
-        'session_projection_target_offset{partition="0"} 10',
-        'session_projection_last_stable_offset{partition="0"} 15',
-        'session_projection_high_watermark{partition="0"} 18',
-        'session_projection_behind_records{partition="0"} 3',
-        'session_projection_headroom_records{partition="0"} 10',
-        'session_projection_open_transaction_records{partition="0"} 3',
-        'session_projection_queued_records{partition="0"} 1',
-        'session_projection_quarantined_records{partition="0"} 2',
-        'session_projection_caught_up{partition="0"} 1',
-        'session_projection_stalled_seconds{partition="0"} 1.5',
-        'session_projection_ready 1',
-        'session_projection_state{state="ready"} 1',
-        'session_projection_state{state="dirty"} 0',
-        'session_projection_records_applied_total 7',
-        'session_projection_steps_applied_total 3',
-        'session_projection_steps_resent_total 1',
-        'session_projection_identity_checks_total 9',
-        'session_projection_quarantined_total 2',
-      ]),
-    )
-    expect(lines.filter((line) => line.startsWith('session_projection_dirty'))).toEqual([])
+    const own = 'tidemark_topic="dispatch",tidemark_namespace="sessions"'
+    const lines = body.split('\n').filter((line) => line.startsWith('tidemark_projection_'))
+    const told = (name: string, label: string = ''): string | undefined => {
+      const series = `tidemark_projection_${name}{${own}${label}} `
+      return lines.find((line) => line.startsWith(series))?.slice(series.length)
+    }
+    const partition = ',tidemark_partition="0"'
+    expect(
+      Object.fromEntries(
+        ['offset_next', 'offset_low', 'offset_target', 'offset_last_stable', 'offset_high_watermark'].map((name) => [
+          name,
+          told(name, partition),
+        ]),
+      ),
+    ).toEqual({
+      offset_next: '12',
+      offset_low: '2',
+      offset_target: '10',
+      offset_last_stable: '15',
+      offset_high_watermark: '18',
+    })
+    expect([told('lag', partition), told('headroom', partition), told('open_transaction', partition)]).toEqual([
+      '3',
+      '10',
+      '3',
+    ])
+    expect([told('queued', partition), told('quarantine_stored', partition)]).toEqual(['1', '2'])
+    expect([told('replay_at_start', partition), told('stalled_seconds', partition)]).toEqual(['8', '1.5'])
+    expect([told('ready'), told('time_to_ready_seconds'), told('dirty')]).toEqual(['1', '1.25', undefined])
+    expect(told('state', ',tidemark_state="ready"')).toBe('1')
+    expect(told('state', ',tidemark_state="dirty"')).toBe('0')
+    expect(told('partitions', ',tidemark_progress="caught-up"')).toBe('1')
+    expect([told('records_applied_total'), told('records_quarantined_total')]).toEqual(['7', '2'])
+    expect([told('steps_applied_total'), told('steps_resent_total')]).toEqual(['3', '1'])
+    expect([told('identity_checks_total'), told('conflicts_total', ',tidemark_conflict_kind="conflict"')]).toEqual([
+      '9',
+      '0',
+    ])
+    expect(lines.filter((line) => line.startsWith('tidemark_projection_dirty'))).toEqual([])
     world.status = dirty
     const after = (await server.inject('/metrics')).body
-    expect(after).toContain('session_projection_dirty{code="FENCED"} 1')
-    expect(after).toContain('session_projection_ready 0')
+    expect(after).toContain(`tidemark_projection_dirty{${own},tidemark_dirty_code="FENCED"} 1`)
+    expect(after).toContain(`tidemark_projection_ready{${own}} 0`)
   })
 })

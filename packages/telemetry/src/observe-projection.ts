@@ -3,7 +3,12 @@ import type { Projection, ProjectionObserver } from '@tidemark/checkpoint'
 import { checkLimit } from '@tidemark/core'
 import { histogramBounds, projectionMetrics } from './projection-metrics.ts'
 import type { ProjectionMetric, ProjectionMetricName } from './projection-metrics.ts'
-import { PARTITIONS_REPORTED_DEFAULT, PARTITIONS_REPORTED_LIMIT, readProjection } from './projection-readings.ts'
+import {
+  attributesOf,
+  PARTITIONS_REPORTED_DEFAULT,
+  PARTITIONS_REPORTED_LIMIT,
+  readProjection,
+} from './projection-readings.ts'
 
 /** Where the figures of a projection go. */
 export interface ObserveProjectionOptions {
@@ -44,15 +49,14 @@ export function observeProjection(
 ): ProjectionObservation {
   const { meter, partitionsMax = PARTITIONS_REPORTED_DEFAULT } = options
   checkLimit('partitionsMax', partitionsMax, { min: 0, max: PARTITIONS_REPORTED_LIMIT })
-  const { topic, namespace } = projection.status()
   // Ours come last: a host cannot pass one projection off as another.
-  const shared: Attributes = { ...options.attributes, 'tidemark.topic': topic, 'tidemark.namespace': namespace }
+  const shared: Attributes = { ...options.attributes, ...attributesOf(projection.status()) }
   const conflicts = { fenced: 0, conflict: 0, 'process-changed': 0 }
   const instruments = createObservables(meter)
   const observe = (result: BatchObservableResult): void => {
     try {
       for (const { name, value, attributes } of readProjection(projection.status(), { partitionsMax, conflicts })) {
-        result.observe(instruments.get(name)!, value, { ...attributes, ...shared })
+        result.observe(instruments.get(name)!, value, { ...options.attributes, ...attributes })
       }
     } catch {
       // A collection without this projection's figures is noticed by whoever watches them; a crash would cost more.

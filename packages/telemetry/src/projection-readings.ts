@@ -4,7 +4,7 @@ import { checkLimit } from '@tidemark/core'
 import { projectionMetrics } from './projection-metrics.ts'
 import type { ProjectionMetric, ProjectionMetricName, RestRule } from './projection-metrics.ts'
 
-/** One value of one figure, with the attributes that tell it from the figure's other values. */
+/** One value of one figure, with all its attributes. */
 export interface ProjectionReading {
   readonly name: ProjectionMetricName
   readonly value: number
@@ -83,6 +83,14 @@ const ownReaders: Readonly<Record<OwnMetricName, (status: ProjectionStatus, opti
   'tidemark.projection.observer.failures': ({ counters }) => [[counters.observerFailures]],
 }
 
+/** The attributes that say which projection a figure is of. */
+export function attributesOf({
+  topic,
+  namespace,
+}: Pick<ProjectionStatus, 'topic' | 'namespace'>): Readonly<Record<string, string>> {
+  return { 'tidemark.topic': topic, 'tidemark.namespace': namespace }
+}
+
 /**
  * Every gauge and counter of the catalogue as a status tells them; histograms come from events, not from a status.
  *
@@ -96,8 +104,9 @@ export function readProjection(status: ProjectionStatus, options: ReadingOptions
   const single = status.partitions.filter(({ partition }) => partition < partitionsMax)
   const folded = status.partitions.filter(({ partition }) => partition >= partitionsMax)
   const readings: ProjectionReading[] = []
-  const add = (name: ProjectionMetricName, value: number, attributes: Readonly<Record<string, string>> = {}): void =>
-    void readings.push({ name, value, attributes })
+  const shared = attributesOf(status)
+  const add = (name: ProjectionMetricName, value: number, own: Readonly<Record<string, string>> = {}): void =>
+    void readings.push({ name, value, attributes: { ...shared, ...own } })
   for (const metric of projectionMetrics as readonly ProjectionMetric[]) {
     const name = metric.name as ProjectionMetricName
     if (isOwn(name)) for (const [value, attributes] of ownReaders[name](status, options)) add(name, value, attributes)

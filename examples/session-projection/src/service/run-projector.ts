@@ -1,6 +1,8 @@
 import { messageOf, withDeadline, systemClock } from '@tidemark/core'
 import { renderRefusals } from '@tidemark/checkpoint'
 import type { Projection, StartOutcome, StartPlan } from '@tidemark/checkpoint'
+import { observeProjection } from '@tidemark/telemetry'
+import { metrics } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { SessionBackend } from '../backend/session-backend.ts'
@@ -73,6 +75,8 @@ function newProjection({ settings, backend, logger, stop }: ProjectorParts): Pro
       onConflict: (partition, kind) => logger.warn({ partition, kind }, 'a step lost a race'),
     },
   })
+  // For a host that registered an OpenTelemetry provider before the service starts; without one this does nothing.
+  observeProjection(projection, { meter: metrics.getMeter('session-projection') })
   stop.addEventListener('abort', () => void projection.stop(), { once: true })
   return projection
 }

@@ -1,111 +1,70 @@
-import { projectionTransitions } from '@tidemark/checkpoint'
-import type { PartitionStatus, ProjectionState, ProjectionStatus } from '@tidemark/checkpoint'
+import type { ProjectionStatus } from '@tidemark/checkpoint'
+import {
+  PARTITIONS_REPORTED_DEFAULT,
+  projectionAttributes,
+  projectionMetrics,
+  prometheusLabel,
+  prometheusName,
+  readProjection,
+} from '@tidemark/telemetry'
+import type { ProjectionMetric } from '@tidemark/telemetry'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 
-const prefix = 'session_projection_'
-
-type PartitionNumber = Exclude<keyof PartitionStatus, 'partition' | 'caughtUp' | 'stalledMs'>
-
-const partitionGauges: readonly (readonly [string, PartitionNumber, string])[] = [
-  ['next_offset', 'next', 'The next record to apply'],
-  ['low_offset', 'low', 'The oldest retained record'],
-  ['target_offset', 'target', 'H0: what must be reached to be ready'],
-  ['last_stable_offset', 'lastStableOffset', 'The read-committed end'],
-  ['high_watermark', 'highWatermark', 'The replicated end'],
-  ['behind_records', 'behind', 'Offsets between the position and the read-committed end'],
-  ['headroom_records', 'headroom', 'Offsets between the oldest retained record and the position'],
-  ['open_transaction_records', 'openTransaction', 'Offsets held back by an open transaction'],
-  ['queued_records', 'queued', 'Records fetched and not applied'],
-  ['quarantined_records', 'quarantined', 'Records set aside, ever'],
-]
-
-/** Metrics of a projection, read from its status whenever they are scraped. */
+/**
+ * The gauges and counters of the catalogue, read from the status whenever they are scraped.
+ *
+ * The names are those that an OpenTelemetry exporter gives them, so that dashboards fit both.
+ */
 export function createSessionMetrics(status: () => ProjectionStatus): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const [name, field, help] of partitionGauges)
-    addPartitionGauge(registry, name, help, status, (p) => Number(p[field]))
-  addPartitionGauge(registry, 'caught_up', '1 when the target is reached', status, (p) => (p.caughtUp ? 1 : 0))
-  addPartitionGauge(registry, 'stalled_seconds', 'Waiting without an advance; 0 when it advances', status, (p) => {
-    return (p.stalledMs ?? 0) / 1_000
-  })
-  addStateGauges(registry, status)
-  addCounters(registry, status)
+  for (const metric of projectionMetrics as readonly ProjectionMetric[]) {
+    if (metric.instrument === 'gauge') addGauge(registry, metric, status)
+    if (metric.instrument === 'counter') addCounter(registry, metric, status)
+  }
   return registry
 }
 
-function addPartitionGauge(
+interface LabelledValue {
+  readonly labels: Record<string, string>
+  readonly value: number
+}
+
+function addGauge(registry: Registry, metric: ProjectionMetric, status: () => ProjectionStatus): void {
+  new Gauge({
+    ...describe(registry, metric),
+    collect() {
+      // A series that is no longer told, such as a dirty reason that never was, must not keep an old value.
+      this.reset()
+      for (const { labels, value } of valuesOf(metric, status())) this.set(labels, value)
+    },
+  })
+}
+
+function addCounter(registry: Registry, metric: ProjectionMetric, status: () => ProjectionStatus): void {
+  new Counter({
+    ...describe(registry, metric),
+    collect() {
+      // The projection counts; the metric only repeats its total.
+      this.reset()
+      for (const { labels, value } of valuesOf(metric, status())) this.inc(labels, value)
+    },
+  })
+}
+
+function describe(
   registry: Registry,
-  name: string,
-  help: string,
-  status: () => ProjectionStatus,
-  valueOf: (partition: PartitionStatus) => number,
-): void {
-  new Gauge({
-    name: `${prefix}${name}`,
-    help,
-    labelNames: ['partition'],
-    registers: [registry],
-    collect() {
-      for (const partition of status().partitions) this.set({ partition: partition.partition }, valueOf(partition))
-    },
-  })
+  metric: ProjectionMetric,
+): { name: string; help: string; labelNames: string[]; registers: Registry[] } {
+  const labelNames = [...projectionAttributes, ...metric.attributes].map(prometheusLabel)
+  return { name: prometheusName(metric), help: metric.meaning, labelNames, registers: [registry] }
 }
 
-function addStateGauges(registry: Registry, status: () => ProjectionStatus): void {
-  const register = { registers: [registry] }
-  new Gauge({
-    ...register,
-    name: `${prefix}ready`,
-    help: '1 when sessions may be served',
-    collect() {
-      this.set(status().ready ? 1 : 0)
-    },
-  })
-  new Gauge({
-    ...register,
-    name: `${prefix}state`,
-    help: '1 for the state it is in, 0 for the others',
-    labelNames: ['state'],
-    collect() {
-      const current = status().state
-      for (const state of Object.keys(projectionTransitions) as ProjectionState[]) {
-        this.set({ state }, state === current ? 1 : 0)
-      }
-    },
-  })
-  new Gauge({
-    ...register,
-    name: `${prefix}dirty`,
-    help: '1 with the reason code when it went dirty; no series otherwise',
-    labelNames: ['code'],
-    collect() {
-      const { dirty } = status()
-      if (dirty !== undefined) this.set({ code: dirty.code }, 1)
-    },
-  })
-}
-
-function addCounters(registry: Registry, status: () => ProjectionStatus): void {
-  const counters = {
-    records_applied_total: ['recordsApplied', 'Records applied'],
-    steps_applied_total: ['stepsApplied', 'Steps confirmed by the store'],
-    steps_resent_total: ['stepsResent', 'Steps that the store found already done'],
-    conflicts_total: ['conflicts', 'Steps that lost a race'],
-    identity_checks_total: ['identityChecks', 'Identity checks'],
-    quarantined_total: ['quarantinedHere', 'Records set aside by this process'],
-    observer_failures_total: ['observerFailures', 'Hooks that threw'],
-  } as const
-  for (const [name, [field, help]] of Object.entries(counters)) {
-    new Counter({
-      name: `${prefix}${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        // The projection counts; the metric only repeats its total.
-        this.reset()
-        this.inc(status().counters[field])
-      },
+function valuesOf(metric: ProjectionMetric, status: ProjectionStatus): readonly LabelledValue[] {
+  return readProjection(status, { partitionsMax: PARTITIONS_REPORTED_DEFAULT })
+    .filter(({ name }) => name === metric.name)
+    .map(({ attributes, value }) => {
+      const labels = Object.entries(attributes).map(([key, text]) => [prometheusLabel(key), text] as const)
+      return { labels: Object.fromEntries(labels), value }
     })
-  }
 }
