@@ -1,11 +1,19 @@
 // Reading order: checkpoint-format, namespace, stored-state (words and codec) -> refusal, stored-review, store-review,
-// start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store (port)
-// -> projection (the orchestrator).
+// twin-review, start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store
+// (port), split-projection-store -> projection (the orchestrator).
 export { decodeCheckpoint, decodeMeta, encodeCheckpoint, encodeMeta, FORMAT_VERSION } from './checkpoint-format.ts'
 export type { Decoded, FieldFault, StoredCheckpoint, StoredFields, StoredMeta } from './checkpoint-format.ts'
 export { checkpointKey, metaKey, namespaceOf, topicNameOf } from './namespace.ts'
 export type { Namespace } from './namespace.ts'
-export type { Durability, EvictionFact, Incarnation, StoredState, StoreFacts, UnreadableKey } from './stored-state.ts'
+export type {
+  Apart,
+  Durability,
+  EvictionFact,
+  Incarnation,
+  StoredState,
+  StoreFacts,
+  UnreadableKey,
+} from './stored-state.ts'
 export { refusalCatalogue, renderRefusals } from './refusal.ts'
 export type { Refusal, RefusalCode } from './refusal.ts'
 export type { StoreDeclarations } from './store-review.ts'
@@ -38,6 +46,8 @@ export type {
   ReadStateRequest,
   StepLimits,
 } from './projection-store.ts'
+export { createSplitProjectionStore } from './split/split-projection-store.ts'
+export type { SplitProjectionStoreOptions } from './split/split-projection-store.ts'
 export { isUndecodable, undecodable } from './runtime/undecodable.ts'
 export type { Undecodable } from './runtime/undecodable.ts'
 export type { ProjectionLimits, ProjectionOptions } from './runtime/projection-options.ts'
@@ -50,7 +60,8 @@ export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './ru
 export { createProjection } from './runtime/projection.ts'
 export type { CaughtUp, Projection, StartOutcome } from './runtime/projection.ts'
 export { explainStart } from './operate/explain-start.ts'
-export type { ExplainStartOptions } from './operate/explain-start.ts'
+export type { ExplainStartOptions, StartExplanation } from './operate/explain-start.ts'
+export type { StrayKeys } from './operate/stray-keys.ts'
 export type { StartObservation } from './runtime/start-sequence.ts'
 export { inspectNamespace } from './operate/inspect-namespace.ts'
 export type { InspectNamespaceOptions, NamespaceInspection } from './operate/inspect-namespace.ts'

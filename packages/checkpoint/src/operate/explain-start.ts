@@ -6,7 +6,11 @@ import { resolveDeclarations, resolveReadyTarget } from '../runtime/projection-o
 import { dryRunStart } from '../runtime/start-sequence.ts'
 import type { StartObservation } from '../runtime/start-sequence.ts'
 import { topicNameOf } from '../namespace.ts'
-import type { PlanDeclarations, ReadyTarget } from '../start-planner.ts'
+import { refuse } from '../refusal.ts'
+import type { PlanDeclarations, PlanVerdict, ReadyTarget } from '../start-planner.ts'
+import type { StoreInspector } from '../store-inspector.ts'
+import { findStrayKeys } from './stray-keys.ts'
+import type { StrayKeys } from './stray-keys.ts'
 
 /** What would be started: the parts of a projection that decide whether it may. Log and store stay open; both are only read. */
 export interface ExplainStartOptions {
@@ -17,7 +21,18 @@ export interface ExplainStartOptions {
   readonly declarations?: Partial<PlanDeclarations>
   /** How long one question to a broker may take. Milliseconds, 10 to 3,600,000. */
   readonly inspectMsMax: number
+  /**
+   * Walks every key of the namespace as well, for checkpoints that neither the index nor the search beyond the partition
+   * count finds. A start itself does not do that. Cost: a pass over the whole store.
+   */
+  readonly deep?: Pick<StoreInspector, 'scanKeys'>
   readonly signal?: CancelSignal
+}
+
+/** What a start would decide, what from, and what a deep look found. */
+export interface StartExplanation extends StartObservation {
+  /** Absent unless asked for, and where no partition count is known to judge by. */
+  readonly strays?: StrayKeys
 }
 
 /**
@@ -28,12 +43,34 @@ export interface ExplainStartOptions {
  * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked;
  *   TM_CHECKPOINT_OPTION_INVALID, TM_CHECKPOINT_TOPIC_INVALID, TM_CORE_LIMIT_INVALID.
  */
-export async function explainStart(options: ExplainStartOptions): Promise<StartObservation> {
+export async function explainStart(options: ExplainStartOptions): Promise<StartExplanation> {
   const { topic, log, store, readyTarget } = options
   topicNameOf(topic)
   resolveReadyTarget(readyTarget)
   const inspectMsMax = checkLimit('inspectMsMax', options.inspectMsMax, { min: 10, max: 3_600_000 })
   const declarations = resolveDeclarations(options.declarations)
   const asked = { topic, log, store, readyTarget, declarations, limits: { inspectMsMax } }
-  return dryRunStart(asked, options.signal ?? createCancelSource().signal)
+  const observation = await dryRunStart(asked, options.signal ?? createCancelSource().signal)
+  const { identity } = observation.observed
+  if (options.deep === undefined || identity.kind !== 'proven') return observation
+  const { partitionCount } = identity.identity
+  const strays = await findStrayKeys(
+    options.deep,
+    { namespace: store.namespace, topic, partitionCount },
+    options.signal,
+  )
+  return { ...observation, verdict: withStrays(observation.verdict, strays, partitionCount), strays }
+}
+
+/** A stray checkpoint refuses a start wherever it is found; those that a start finds itself are listed already. */
+function withStrays(verdict: PlanVerdict, strays: StrayKeys, partitionCount: number): PlanVerdict {
+  const listed = verdict.kind === 'refused' ? verdict.refusals : []
+  const known = new Set(listed.filter(({ code }) => code === 'EXTRA_CHECKPOINT').map(({ partition }) => partition))
+  const found = strays.checkpointsBeyond
+    .filter((partition) => !known.has(partition))
+    .map((partition) => {
+      const message = `a checkpoint of partition ${partition} exists, the topic has ${partitionCount} partitions`
+      return refuse('EXTRA_CHECKPOINT', message, { partitionCount }, partition)
+    })
+  return found.length === 0 ? verdict : { kind: 'refused', refusals: [...listed, ...found] }
 }

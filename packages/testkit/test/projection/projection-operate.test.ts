@@ -203,3 +203,45 @@ describe('ending a verification early', () => {
     await expect(verifying).rejects.toMatchObject({ code: 'TM_CORE_CANCELLED' })
   })
 })
+
+describe('a deep look before a start', () => {
+  const scanning = (world: ProjectionWorld, more: readonly string[] = []) => ({
+    async *scanKeys() {
+      yield [...world.server.snapshot().keys()].filter((key) => key.startsWith('p:'))
+      yield more
+    },
+  })
+
+  it('[CKP-48] knows every key that a projection writes', async () => {
+    const world = await projected()
+    const { verdict, strays } = await explainStart({ ...asked(world), deep: scanning(world) })
+    expect(verdict.kind).toBe('start')
+    expect(strays).toMatchObject({ strays: [], strayCount: 0, checkpointsBeyond: [] })
+    expect(strays!.keysSeen).toBeGreaterThanOrEqual(8)
+  })
+
+  it('[CKP-48] [CK-23] refuses a checkpoint that nothing else finds, and lists other strays without refusing', async () => {
+    const world = await projected()
+    const others = [`p:fence:${topicName}:7`, 'p:checkpoint:other:0', 'p:nested:meta', `p:checkpoint:${topicName}:01`]
+    const listed = await explainStart({ ...asked(world), deep: scanning(world, others) })
+    expect(listed.strays).toMatchObject({ strays: others, strayCount: 4, checkpointsBeyond: [] })
+    expect(listed.verdict.kind).toBe('start')
+    const far = [`p:checkpoint:${topicName}:70000`]
+    const { verdict } = await explainStart({ ...asked(world), deep: scanning(world, far) })
+    expect(verdict).toMatchObject({ kind: 'refused', refusals: [{ code: 'EXTRA_CHECKPOINT', partition: 70_000 }] })
+  })
+
+  it('[CKP-48] counts a million strays and keeps a thousand', async () => {
+    const world = await projected()
+    const deep = {
+      async *scanKeys() {
+        for (let page = 0; page < 1_000; page += 1) {
+          yield Array.from({ length: 1_000 }, (_, at) => `p:x:${page * 1_000 + at}`)
+        }
+      },
+    }
+    const { strays } = await explainStart({ ...asked(world), deep })
+    expect(strays).toMatchObject({ keysSeen: 1_000_000, strayCount: 1_000_000 })
+    expect(strays!.strays.length).toBe(1_000)
+  })
+})
