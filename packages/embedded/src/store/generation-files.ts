@@ -29,7 +29,7 @@ export function journalPath(directory: string, generation: number): string {
  * @throws {TidemarkError} TM_EMBEDDED_DIRECTORY_FOREIGN when something else stands there.
  */
 export async function listGenerations(directory: string): Promise<Generations> {
-  const names = (await readdir(directory)).sort()
+  const names = await readdir(directory)
   for (const name of names) {
     if (name.endsWith(TEMPORARY_SUFFIX)) await rm(join(directory, name), { force: true })
   }
@@ -43,16 +43,16 @@ export async function listGenerations(directory: string): Promise<Generations> {
  */
 export async function readGenerations(directory: string): Promise<Generations> {
   const names = await readdir(directory).catch((cause: unknown) => {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [] as string[]
     throw ioFailed('reading', directory, cause)
   })
-  return generationsOf(directory, names.sort())
+  return generationsOf(directory, names)
 }
 
 function generationsOf(directory: string, names: readonly string[]): Generations {
   const snapshots: number[] = []
   const journals: number[] = []
-  for (const name of names) {
+  for (const name of names.toSorted()) {
     const match = /^([0-9]{12})\.(snapshot|journal)$/.exec(name)
     if (match !== null) (match[2] === 'snapshot' ? snapshots : journals).push(Number(match[1]))
     else if (!name.endsWith(TEMPORARY_SUFFIX) && !name.startsWith(STORAGE_LOCK)) {

@@ -1,0 +1,80 @@
+import { Option } from 'commander'
+import type { Command } from 'commander'
+import type { PlaceOptions } from '../places/place.ts'
+import { someText, wholeNumber } from './option-values.ts'
+
+/** Options of every command. */
+export interface OutputOptions {
+  readonly json?: true
+  readonly limit?: number
+  readonly deadlineMs: number
+}
+
+/** How many items of each list are shown, unless said: as many as a screen is read for, or a program. */
+export function shownLimit({ json, limit }: OutputOptions): number {
+  return limit ?? (json === true ? 1_000 : 40)
+}
+
+/** Where the store is. */
+export function addStoreOptions(command: Command): Command {
+  return command
+    .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', someText)
+    .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', someText)
+    .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', someText)
+    .option('--embedded <dir>', 'the store is an embedded directory', someText)
+}
+
+/** Where the log is. */
+export function addLogOptions(command: Command): Command {
+  return command
+    .option('--kafka <brokers>', 'the log is Kafka, host:port[,host:port] (KAFKA_BROKERS)', someText)
+    .addOption(new Option('--kafka-client <client>', 'which client reads records').choices(['official', 'pinned']))
+    .option('--embedded-log <dir>', 'the log is an embedded directory', someText)
+}
+
+/** What to look at and from which topic. */
+export function addNameOptions(command: Command, topic: 'required' | 'optional'): Command {
+  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection', someText)
+  if (topic === 'required') return command.requiredOption('-t, --topic <name>', 'the projected topic', someText)
+  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', someText)
+}
+
+/** What the host declares about its projection; each widens what is safe. */
+export function addDeclarationOptions(command: Command, which: 'all' | 'store'): Command {
+  command.option('--data-keys-carry-no-expiry', 'the service declares dataKeysCarryNoExpiry')
+  if (which === 'store') return command
+  return command.option('--latest-record-per-key-suffices', 'the service declares latestRecordPerKeySuffices')
+}
+
+/** The host's module. */
+export function addProjectOptions(command: Command): Command {
+  return command
+    .requiredOption('--project <module>', 'ES module that exports the projection function of the service', someText)
+    .option('--export <name>', 'the name of that export', someText, 'project')
+    .option('--data-prefix <prefix>', 'stands before every data key', '')
+    .option('--stall-ms <ms>', 'how long the log may deliver nothing', wholeNumber(100, 3_600_000), 30_000)
+    .option('-q, --quiet', 'no progress on standard error')
+}
+
+/** When ready is reached; a start has no default for it, and neither has its dry run. */
+export function addReadyTarget(command: Command): Command {
+  const option = new Option('--ready-target <target>', 'ready at the high watermark or at the read-committed end')
+  return command.addOption(option.choices(['hw', 'lso']).makeOptionMandatory())
+}
+
+/** How the answer is shown and how long services have. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option('--json', 'print one JSON object')
+    .option('--limit <n>', 'show at most so many items of each list', wholeNumber(1, 1_000_000))
+    .option('--deadline-ms <ms>', 'how long one question to a service may take', wholeNumber(100, 600_000), 5_000)
+}
+
+/** What commander gives for all of these. */
+export type SharedOptions = PlaceOptions &
+  OutputOptions & {
+    readonly namespace: string
+    readonly topic?: string
+    readonly dataKeysCarryNoExpiry?: true
+    readonly latestRecordPerKeySuffices?: true
+  }

@@ -1,0 +1,51 @@
+import { explainStart } from '@tidemark/checkpoint'
+import type { PlanDeclarations, ReadyTarget } from '@tidemark/checkpoint'
+import type { CommandHost } from '../host.ts'
+import { openLog } from '../places/open-log.ts'
+import { LOOKING, openStorePlace } from '../places/open-store.ts'
+import type { LogPlace, StorePlace } from '../places/place.ts'
+import { renderExplain } from '../render/render-explain.ts'
+import { explainReport } from '../reports/explain-report.ts'
+import { closeQuietly } from './finished.ts'
+import type { Finished } from './finished.ts'
+
+/** What `explain` is asked. */
+export interface ExplainSettings {
+  readonly log: LogPlace
+  readonly store: StorePlace
+  readonly namespace: string
+  readonly topic: string
+  readonly readyTarget: ReadyTarget
+  readonly declarations: PlanDeclarations
+  readonly deep: boolean
+  readonly deadlineMs: number
+  readonly limit: number
+}
+
+/** The dry run of a start, by the library that starts. Writes nothing. Promises: CLI-1, CLI-2. */
+export async function runExplain(settings: ExplainSettings, host: CommandHost): Promise<Finished> {
+  const { namespace, topic, readyTarget, declarations, deadlineMs, limit } = settings
+  const place = await openStorePlace(settings.store, LOOKING, deadlineMs)
+  try {
+    const store = place.store(namespace)
+    const { log, name } = await openLog(settings.log, deadlineMs)
+    try {
+      const explanation = await explainStart({
+        topic,
+        log,
+        store,
+        readyTarget,
+        declarations,
+        inspectMsMax: deadlineMs,
+        signal: host.signal,
+        ...(settings.deep ? { deep: place.inspector(namespace) } : {}),
+      })
+      const report = explainReport({ store: place.name, log: name }, explanation, limit)
+      return { report, render: (style) => renderExplain(report, style) }
+    } finally {
+      await closeQuietly(log)
+    }
+  } finally {
+    await closeQuietly(place)
+  }
+}

@@ -1,0 +1,89 @@
+import type { ExplainedPartition, ExplainReport } from '../reports/explain-report.ts'
+import type { StoreLine } from '../reports/report.ts'
+import { grouped } from './printable.ts'
+import { omitted, renderReasons } from './render-reasons.ts'
+import type { Style } from './style.ts'
+import { textPairs, textTable } from './text-table.ts'
+import type { Column } from './text-table.ts'
+
+/** An explanation for people. */
+export function renderExplain(report: ExplainReport, style: Style): readonly string[] {
+  const { namespace, topic, refusals, notes, partitions, deep } = report
+  const what = `${namespace} from ${topic}`
+  const count = refusals.total === 1 ? '1 reason' : `${grouped(refusals.total)} reasons`
+  const head =
+    report.verdict === 'would-start'
+      ? `${style.good(style.strong('would start'))}  ${what}`
+      : `${style.bad(style.strong(report.verdict))}  ${what}: ${count}`
+  return [
+    head,
+    '',
+    ...textPairs(facts(report), style),
+    ...renderReasons(refusals, style),
+    ...(partitions.total === 0 ? [] : ['', ...textTable(columns, partitions.items, style)]),
+    ...omitted(partitions, 'partitions', style),
+    ...(notes.total === 0 ? [] : ['', style.strong('notes')]),
+    ...notes.items.map(({ code, partition, message }) => `  ${style.warn(code)} partition ${partition}: ${message}`),
+    ...omitted(notes, 'notes', style),
+    ...(deep === undefined ? [] : renderDeep(deep, style)),
+  ]
+}
+
+/** What a store says of itself, on one line. */
+export function storeText({ name, primary, loaded, evictionPolicy, durability }: StoreLine): string {
+  const role = primary ? 'primary' : 'replica'
+  return [name, ...(loaded ? [] : ['loading']), role, `eviction ${evictionPolicy}`, `durability ${durability}`].join(
+    ', ',
+  )
+}
+
+function facts(report: ExplainReport): readonly (readonly [string, string])[] {
+  const { identity, name, cleanupPolicy, retentionMs } = report.log
+  const { meta, checkpoints } = report.creates
+  const created = [...(meta ? ['meta'] : []), ...(checkpoints > 0 ? [`${grouped(checkpoints)} checkpoints at 0`] : [])]
+  return [
+    ['store', storeText(report.store)],
+    ['log', name],
+    ['identity', identity === undefined ? 'not proven' : identityText(identity)],
+    ...(cleanupPolicy === undefined
+      ? []
+      : [['keeps', `${cleanupPolicy}, ${retentionText(retentionMs!)}`] as [string, string]]),
+    ...(created.length === 0 ? [] : [['creates', created.join(' and ')] as [string, string]]),
+    ['to read', `${grouped(report.toRead)} offsets until ready (${report.readyTarget})`],
+  ]
+}
+
+function identityText(identity: NonNullable<ExplainReport['log']['identity']>): string {
+  const { clusterId, topicId, partitionCount } = identity
+  return `cluster ${clusterId}, topic id ${topicId}, ${grouped(partitionCount)} partitions`
+}
+
+function retentionText(retentionMs: string): string {
+  if (retentionMs === '-1') return 'for ever'
+  const hours = Number(retentionMs) / 3_600_000
+  return hours >= 48 ? `${Math.round(hours / 24)} days` : `${Math.round(hours * 10) / 10} hours`
+}
+
+const columns: readonly Column<ExplainedPartition>[] = [
+  { title: 'partition', right: true, cell: ({ partition }) => String(partition) },
+  { title: 'next', right: true, cell: ({ next }) => next ?? '-' },
+  { title: 'low', right: true, cell: ({ low }) => low },
+  { title: 'target', right: true, cell: ({ target }) => target },
+  { title: 'high', right: true, cell: ({ highWatermark }) => highWatermark },
+  { title: 'hw-lso', right: true, cell: ({ openTransaction }) => openTransaction },
+  { title: 'headroom', right: true, cell: ({ headroom }) => headroom ?? '-' },
+  { title: 'to read', right: true, cell: ({ toRead }) => toRead ?? '-' },
+  { title: 'origin', cell: ({ origin, refused }) => (refused ? 'refused' : (origin ?? '')) },
+]
+
+function renderDeep(deep: NonNullable<ExplainReport['deep']>, style: Style): readonly string[] {
+  const { keysSeen, strays } = deep
+  const head = `${grouped(keysSeen)} keys under the namespace, ${grouped(strays.total)} not of this projection`
+  return [
+    '',
+    style.strong('deep'),
+    `  ${head}`,
+    ...strays.items.map((key) => `  ${key}`),
+    ...omitted(strays, 'keys', style),
+  ]
+}

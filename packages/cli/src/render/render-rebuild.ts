@@ -1,0 +1,58 @@
+import type { RebuildReport } from '../reports/rebuild-report.ts'
+import { grouped } from './printable.ts'
+import { omitted, renderReasons } from './render-reasons.ts'
+import type { Style } from './style.ts'
+import { textPairs } from './text-table.ts'
+
+/** A rebuild for people. */
+export function renderRebuild(report: RebuildReport, style: Style): readonly string[] {
+  const { problems, refusals, dirty } = report
+  return [
+    headline(report, style),
+    '',
+    ...textPairs(facts(report), style),
+    ...problems.items.flatMap(({ code, message }) => ['', style.bad(style.strong(code)), `  ${message}`]),
+    ...omitted(problems, 'problems', style),
+    ...renderReasons(refusals, style),
+    ...(dirty === undefined ? [] : renderReasons({ total: 1, items: [dirty] }, style)),
+    ...advice(report),
+  ]
+}
+
+function headline({ verdict, from, into }: RebuildReport, style: Style): string {
+  const what = `${into}, beside ${from}`
+  if (verdict === 'rebuilt') return `${style.good(style.strong('rebuilt'))}  ${what}`
+  if (verdict === 'would-start') return `${style.good(style.strong('would rebuild'))}  ${what}`
+  return `${style.bad(style.strong(verdict))}  ${what}`
+}
+
+function facts(report: RebuildReport): readonly (readonly [string, string])[] {
+  const { plan, applied, data, from } = report
+  const shared = `shared with ${from}: its fences are claimed first, so that its writer stops`
+  const pairs: [string, string][] = [
+    ['store', report.store],
+    ['log', report.log],
+    ['topic', report.topic],
+    ['data', data === 'shared' ? shared : 'under a prefix of its own'],
+  ]
+  if (plan !== undefined) {
+    pairs.push(['to read', `${grouped(plan.toRead)} offsets of ${grouped(plan.partitions)} partitions, from 0`])
+  }
+  if (applied !== undefined) {
+    pairs.push(['applied', `${grouped(applied.records)} records, ${grouped(applied.quarantined)} quarantined`])
+  }
+  return pairs
+}
+
+function advice({ verdict, into }: RebuildReport): readonly string[] {
+  switch (verdict) {
+    case 'would-start':
+      return ['', `Nothing was changed. To rebuild, repeat the command with --execute ${into}`]
+    case 'rebuilt':
+      return ['', `Start the service on ${into}; it resumes there. The old namespace stays as it is.`]
+    case 'interrupted':
+      return ['', `What was applied stays. Start the service on ${into} to go on, or rebuild into another namespace.`]
+    default:
+      return []
+  }
+}
