@@ -15,6 +15,8 @@ export const dirtyCatalogue = {
     'The log delivered a record below the expected one. Restart: the planner checks identity and witness.',
   NEXT_BELOW_LOW: 'Retention passed the read position: records are lost. Restore them, or rebuild.',
   NEXT_ABOVE_HIGH: 'The log ends before the position: it was truncated. Restart: the planner says what is missing.',
+  LOG_DIVERGED:
+    'A new leader holds other records than those applied (unclean election, restored copy). Rebuild into a new namespace.',
   PARTITION_STALLED: 'A partition made no progress although records are waiting. Restart; look at its leader.',
   STORE_FAILED: 'A write was not confirmed. Restart when the store is well; the unfinished step is replayed.',
   STORE_CHANGED: 'The stored state is not what this projection wrote. Restart: the planner says what is wrong.',

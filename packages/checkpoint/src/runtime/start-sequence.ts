@@ -22,6 +22,8 @@ export interface ClaimedStart {
   /** The server process the state was verified in. */
   readonly process: string
   readonly quarantined: ReadonlyMap<number, number>
+  /** By partition: the stored text of the tail witness that the plan judged. */
+  readonly witnesses: ReadonlyMap<number, string>
 }
 
 /** A claimed start, or all reasons against it. */
@@ -86,7 +88,8 @@ export async function claimStart(options: Options, signal: CancelSignal): Promis
   const { process, nonce } = after.incarnation
   const created = await createMissing(options, signal, confirmed, claim, nonce)
   if (created.kind === 'refused') return created
-  return { kind: 'claimed', plan: confirmed, claim, process, nonce: created.nonce, quarantined: after.quarantined }
+  const { quarantined, witnesses } = after
+  return { kind: 'claimed', plan: confirmed, claim, process, nonce: created.nonce, quarantined, witnesses }
 }
 
 /** How every start begins, dry or not. */

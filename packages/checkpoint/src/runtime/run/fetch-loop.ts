@@ -1,5 +1,6 @@
 import type { PollResult } from '@tidemark/log'
 import { dirtyReason } from '../dirty-reason.ts'
+import { createHistoryGuard } from './history-guard.ts'
 import type { IdentityGuard } from './identity-guard.ts'
 import type { RunContext } from './run-context.ts'
 
@@ -23,6 +24,7 @@ const pollWaitMsMax = 100
 export function createFetchLoop<Writer>(context: RunContext<Writer>, guard: IdentityGuard): FetchLoop {
   const { reader, signal, lanes } = context
   const { limits, leaseMs } = context.options
+  const history = createHistoryGuard(context)
   let ended = false
   let wake: (() => void) | undefined
   const roomMade = (): void => wake?.()
@@ -45,6 +47,7 @@ export function createFetchLoop<Writer>(context: RunContext<Writer>, guard: Iden
         const result = await reader.poll({ recordsMax, waitMs: Math.min(leaseMs, pollWaitMsMax) })
         if (signal.aborted) return
         if (result.kind === 'failed') return readFailed(context, result)
+        if (!(await history.prove(result.batches))) return
         if (result.batches.length > 0) takeBatches(context, guard, result)
       }
     },

@@ -1,0 +1,145 @@
+import { messageOf, withDeadline } from '@tidemark/core'
+import { decodeWitness, judgeWitness, witnessOf } from '@tidemark/log'
+import type { LogRecord, PartitionBatch, ReadBack, TailWitness, WitnessVerdict } from '@tidemark/log'
+import { dirtyReason } from '../dirty-reason.ts'
+import { portGraceMs } from './identity-guard.ts'
+import type { RunContext } from './run-context.ts'
+
+/** Proves that what was fetched continues the history that was read before it. */
+export interface HistoryGuard {
+  /** Whether fetched batches may be taken; false when the run was ended meanwhile. Call it for every fetch, in order. */
+  prove(batches: readonly PartitionBatch[]): Promise<boolean>
+}
+
+/** The record after which another leader's records begin, as it was when it was read. */
+interface EpochChange {
+  readonly partition: number
+  readonly last: TailWitness
+}
+
+/** Pause before asking again after no answer. */
+const retryMs = 100
+
+/**
+ * The guard of one run. Promises: CKP-60.
+ *
+ * An unclean election cuts the log, and the log may have grown past the position again before anybody looks at its
+ * bounds: then ids and range are right, and only the leader epoch of the next record differs. So at every change of
+ * epoch the record before it is read back. Two logs that hold the same record at one offset agree in everything below
+ * it, so the last change of a fetch answers for those before it. Source: KIP-101.
+ */
+export function createHistoryGuard<Writer>(context: RunContext<Writer>): HistoryGuard {
+  const lastRead = storedWitnesses(context)
+  return {
+    async prove(batches) {
+      const changes: EpochChange[] = []
+      for (const { partition, records } of batches) {
+        const change = lastChange(lastRead.get(partition), records)
+        if (change !== undefined) changes.push({ partition, last: isWitness(change) ? change : witnessOf(change) })
+      }
+      if (changes.length > 0 && !(await proveAll(context, changes))) return false
+      for (const { partition, records } of batches) {
+        const last = records.at(-1)
+        if (last !== undefined) lastRead.set(partition, last)
+      }
+      return true
+    },
+  }
+}
+
+type LastRead = LogRecord | TailWitness
+
+/** A resumed partition continues the record its store witnessed; one that starts at 0 continues nothing. */
+function storedWitnesses<Writer>({ start }: RunContext<Writer>): Map<number, LastRead> {
+  const witnesses = new Map<number, LastRead>()
+  for (const { partition, origin } of start.plan.partitions) {
+    const text = start.witnesses.get(partition)
+    const witness = text === undefined ? undefined : decodeWitness(text)
+    if (origin === 'checkpoint' && witness !== undefined) witnesses.set(partition, witness)
+  }
+  return witnesses
+}
+
+function isWitness(read: LastRead): read is TailWitness {
+  return 'digest' in read
+}
+
+/** The record before the last change of epoch, or `undefined` when there is none. Epochs never fall within one log. */
+function lastChange(before: LastRead | undefined, records: readonly LogRecord[]): LastRead | undefined {
+  const [first, last] = [records[0], records.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  if (first.leaderEpoch !== last.leaderEpoch) {
+    const from = records.findLastIndex((record) => record.leaderEpoch !== last.leaderEpoch)
+    return records[from]
+  }
+  return before === undefined || before.leaderEpoch === first.leaderEpoch ? undefined : before
+}
+
+async function proveAll<Writer>(context: RunContext<Writer>, changes: readonly EpochChange[]): Promise<boolean> {
+  const { options, signal } = context
+  const { clock, limits } = options
+  const startedMs = clock.monotonicMs()
+  let waiting = changes
+  for (;;) {
+    const verdicts = await judgeAll(context, waiting)
+    if (signal.aborted) return false
+    const open: EpochChange[] = []
+    let why = ''
+    for (const [index, verdict] of verdicts.entries()) {
+      const change = waiting[index]!
+      if (verdict.kind === 'diverged') return diverged(context, change, verdict.explanation)
+      if (verdict.kind !== 'unproven') continue
+      open.push(change)
+      why = verdict.message
+    }
+    if (open.length === 0) return true
+    const waitedMs = clock.monotonicMs() - startedMs
+    if (waitedMs > limits.stallMsMax) return unproven(context, open[0]!, waitedMs, why)
+    waiting = open
+    await clock.sleep(retryMs, signal)
+    if (signal.aborted) return false
+  }
+}
+
+function diverged<Writer>(context: RunContext<Writer>, { partition, last }: EpochChange, explanation: string): false {
+  const values = { offset: String(last.offset), leaderEpoch: last.leaderEpoch }
+  context.fail(dirtyReason('LOG_DIVERGED', explanation, values, partition))
+  return false
+}
+
+function unproven<Writer>(context: RunContext<Writer>, change: EpochChange, waitedMs: number, why: string): false {
+  const { partition, last } = change
+  const message = `a new leader of partition ${partition}, but record ${last.offset} before it cannot be read back since ${Math.round(waitedMs)} ms: ${why}`
+  context.fail(dirtyReason('READ_FAILED', message, { offset: String(last.offset) }, partition))
+  return false
+}
+
+/** One look at the log for all of them; what cannot be asked is unproven. */
+async function judgeAll<Writer>(
+  context: RunContext<Writer>,
+  changes: readonly EpochChange[],
+): Promise<readonly WitnessVerdict[]> {
+  const { log, topic, clock, limits } = context.options
+  const { identity } = context.start.plan
+  const inspect = { deadlineMs: limits.inspectMsMax, signal: context.signal }
+  const records = changes.map(({ partition, last }) => ({ partition, offset: last.offset }))
+  try {
+    const asked = Promise.all([
+      log.readBack({ topic, records, ...inspect }),
+      log.inspector.readBounds(topic, identity.partitionCount, inspect),
+      log.inspector.readSettings(topic, inspect),
+    ])
+    const deadlineMs = limits.inspectMsMax + portGraceMs
+    const [readBacks, bounds, settings] = await withDeadline(clock, 'reading records back', deadlineMs, asked)
+    if (bounds.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: bounds.message }))
+    if (settings.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: settings.message }))
+    const answers = new Map<number, ReadBack>(readBacks.map((readBack) => [readBack.partition, readBack]))
+    return changes.map(({ partition, last }): WitnessVerdict => {
+      const own = bounds.partitions.find((one) => one.partition === partition)
+      if (own === undefined) return { kind: 'unproven', message: `partition ${partition} was not reported` }
+      return judgeWitness(last, own, settings.settings.compacted, answers.get(partition))
+    })
+  } catch (error) {
+    return changes.map(() => ({ kind: 'unproven', message: messageOf(error) }))
+  }
+}
