@@ -23,6 +23,12 @@ interface KafkaErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
     readonly partition: number
     readonly partitionCount: number
   }>
+  readonly TM_KAFKA_TOPIC_ID_CHANGED: ErrorSpec<{
+    readonly topic: string
+    readonly held: string
+    readonly found: string
+  }>
+  readonly TM_KAFKA_PINNING_UNSUPPORTED: ErrorSpec<{ readonly brokers: string; readonly reason: string }>
   readonly TM_KAFKA_CLIENT_FAILED: ErrorSpec<{
     readonly operation: string
     readonly clientCode: number
@@ -81,6 +87,16 @@ export const kafkaErrors: ErrorCatalogue<KafkaErrorSpecs> = defineErrors<KafkaEr
     retriable: false,
     message: (d) => `topic ${d.topic} has ${d.partitionCount} partitions; partition ${d.partition} is not one of them`,
     remedy: 'Compare the stored partition count with the topic; a changed count needs a rebuild into a new namespace.',
+  },
+  TM_KAFKA_TOPIC_ID_CHANGED: {
+    retriable: false,
+    message: (d) => `topic ${d.topic} has the id ${d.found}; ${d.held} is held`,
+    remedy: 'The topic was deleted and created again; a projection of the new one is built in a new namespace.',
+  },
+  TM_KAFKA_PINNING_UNSUPPORTED: {
+    retriable: false,
+    message: (d) => `${d.brokers} cannot be read by topic id: ${d.reason}`,
+    remedy: 'Use brokers that fetch by topic id (Apache Kafka 3.1 or newer), or the log of the official client.',
   },
   TM_KAFKA_CLIENT_FAILED: {
     retriable: true,

@@ -1,5 +1,6 @@
-import type { CancelSignal, Offset } from '@tidemark/core'
+import type { CancelSignal, Offset, TopicId } from '@tidemark/core'
 import type { ClientStatement } from './identity-survey.ts'
+import type { LogIdentity } from './log-identity.ts'
 import type { LogRecord } from './log-record.ts'
 import type { TopicInspector } from './topic-inspector.ts'
 
@@ -25,6 +26,8 @@ export interface ReaderRequest {
   readonly topic: string
   readonly positions: readonly PartitionPosition[]
   readonly deadlineMs: number
+  /** What the caller proved the log to be. A log that fetches by topic id fetches under this one or not at all. */
+  readonly identity?: LogIdentity
   readonly signal?: CancelSignal
 }
 
@@ -71,6 +74,11 @@ export interface PartitionBatch {
    * It passes over control records, aborted transactions and compacted gaps, which deliver nothing.
    */
   readonly endOffset?: Offset
+  /**
+   * The topic id under which the broker served this batch, as its answer says; absent where a log fetches by name.
+   * The caller compares it with the identity it holds: the word of a reader alone proves nothing.
+   */
+  readonly servedTopicId?: TopicId
 }
 
 /** Why a reader stopped. Every one of them ends serving; none is retried in place. */
@@ -87,6 +95,8 @@ export interface ReadBackRequest {
   readonly topic: string
   readonly records: readonly { readonly partition: number; readonly offset: Offset }[]
   readonly deadlineMs: number
+  /** As in `ReaderRequest`. */
+  readonly identity?: LogIdentity
   readonly signal?: CancelSignal
 }
 

@@ -1,5 +1,5 @@
 // Reading order: log-identity, log-bounds, log-record (words) -> identity-survey, tail-witness, fence (decisions) ->
-// identity-lease, idle-lease (decisions over time) -> topic-inspector, committed-log (ports).
+// identity-lease, batch-origin, idle-lease (decisions over time) -> topic-inspector, committed-log (ports).
 export { identityDifferences, PARTITION_COUNT_MAX } from './log-identity.ts'
 export type { IdentityDifference, IdentityField, LogIdentity } from './log-identity.ts'
 export { boundsFault } from './log-bounds.ts'
@@ -20,6 +20,8 @@ export { decodeFence, encodeFence, judgeFence } from './fence.ts'
 export type { Fence, FenceVerdict } from './fence.ts'
 export { checkEnded, checkStarted, decideFetch, fetchReturned, newIdentityLease } from './identity-lease.ts'
 export type { IdentityLease, LeaseDecision } from './identity-lease.ts'
+export { originOfBatch } from './batch-origin.ts'
+export type { BatchOrigin } from './batch-origin.ts'
 export { decideIdleLease } from './idle-lease.ts'
 export type { IdleLease, IdleLeaseDecision } from './idle-lease.ts'
 export type { InspectOptions, TopicInspector, TopicSettings, TopicSettingsReading } from './topic-inspector.ts'
