@@ -50,6 +50,22 @@ describe('a log that lost its tail and grew again past the position, between two
     await projection.stop()
   })
 
+  it('[A12] [CKP-60] with a clean election after it, all in one fetch: the later change does not answer for the earlier', async () => {
+    const { world, topic } = fiveRecords()
+    const projection = await ready(world)
+    world.log.reading.frozen = true
+    topic.truncate(0, 2)
+    for (let n = 0; n < 10; n += 1) topic.append(0, dispatch('new', n))
+    topic.partition(0).electLeader()
+    topic.append(0, dispatch('new', 10))
+    world.log.reading.frozen = false
+    const ended = await projection.ended()
+    expect(ended).toMatchObject({ kind: 'dirty', reason: { code: 'LOG_DIVERGED', partition: 0 } })
+    expect(world.sessions('new')).toEqual({})
+    expect(world.checkpoint(0)).toBe(5n)
+    await projection.stop()
+  })
+
   it('[A12] [CKP-60] a life held below what was lost goes on with the records that are there', async () => {
     const { world, topic } = fiveRecords()
     const projection = await ready(world)

@@ -25,8 +25,9 @@ const retryMs = 100
  *
  * An unclean election cuts the log, and the log may have grown past the position again before anybody looks at its
  * bounds: then ids and range are right, and only the leader epoch of the next record differs. So at every change of
- * epoch the record before it is read back. Two logs that hold the same record at one offset agree in everything below
- * it, so the last change of a fetch answers for those before it. Source: KIP-101.
+ * epoch the record before it is read back. Records of one epoch come from one leader, so between two changes there is
+ * nothing to ask; one change never answers for another, since a log may hold the later record and not the earlier one.
+ * Source: KIP-101.
  */
 export function createHistoryGuard<Writer>(context: RunContext<Writer>): HistoryGuard {
   const lastRead = storedWitnesses(context)
@@ -34,8 +35,9 @@ export function createHistoryGuard<Writer>(context: RunContext<Writer>): History
     async prove(batches) {
       const changes: EpochChange[] = []
       for (const { partition, records } of batches) {
-        const change = lastChange(lastRead.get(partition), records)
-        if (change !== undefined) changes.push({ partition, last: isWitness(change) ? change : witnessOf(change) })
+        for (const last of changesOf(lastRead.get(partition), records)) {
+          changes.push({ partition, last: isWitness(last) ? last : witnessOf(last) })
+        }
       }
       if (changes.length > 0 && !(await proveAll(context, changes))) return false
       for (const { partition, records } of batches) {
@@ -64,15 +66,18 @@ function isWitness(read: LastRead): read is TailWitness {
   return 'digest' in read
 }
 
-/** The record before the last change of epoch, or `undefined` when there is none. Epochs never fall within one log. */
-function lastChange(before: LastRead | undefined, records: readonly LogRecord[]): LastRead | undefined {
+/** The records after which the epoch changes. Epochs never fall within one log, so equal ends mean that none does. */
+function changesOf(before: LastRead | undefined, records: readonly LogRecord[]): readonly LastRead[] {
   const [first, last] = [records[0], records.at(-1)]
-  if (first === undefined || last === undefined) return undefined
-  if (first.leaderEpoch !== last.leaderEpoch) {
-    const from = records.findLastIndex((record) => record.leaderEpoch !== last.leaderEpoch)
-    return records[from]
+  if (first === undefined || last === undefined) return []
+  const changes: LastRead[] = []
+  if (before !== undefined && before.leaderEpoch !== first.leaderEpoch) changes.push(before)
+  if (first.leaderEpoch === last.leaderEpoch) return changes
+  for (const [index, record] of records.entries()) {
+    const next = records[index + 1]
+    if (next !== undefined && next.leaderEpoch !== record.leaderEpoch) changes.push(record)
   }
-  return before === undefined || before.leaderEpoch === first.leaderEpoch ? undefined : before
+  return changes
 }
 
 async function proveAll<Writer>(context: RunContext<Writer>, changes: readonly EpochChange[]): Promise<boolean> {
@@ -133,13 +138,17 @@ async function judgeAll<Writer>(
     const [readBacks, bounds, settings] = await withDeadline(clock, 'reading records back', deadlineMs, asked)
     if (bounds.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: bounds.message }))
     if (settings.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: settings.message }))
-    const answers = new Map<number, ReadBack>(readBacks.map((readBack) => [readBack.partition, readBack]))
+    const answers = new Map<string, ReadBack>(readBacks.map((one) => [placeOf(one.partition, one.offset), one]))
     return changes.map(({ partition, last }): WitnessVerdict => {
       const own = bounds.partitions.find((one) => one.partition === partition)
       if (own === undefined) return { kind: 'unproven', message: `partition ${partition} was not reported` }
-      return judgeWitness(last, own, settings.settings.compacted, answers.get(partition))
+      return judgeWitness(last, own, settings.settings.compacted, answers.get(placeOf(partition, last.offset)))
     })
   } catch (error) {
     return changes.map(() => ({ kind: 'unproven', message: messageOf(error) }))
   }
+}
+
+function placeOf(partition: number, offset: bigint): string {
+  return `${partition}@${offset}`
 }
