@@ -3,8 +3,12 @@ import type { ViteUserConfig } from 'vitest/config'
 
 const root = import.meta.dirname
 
-/** Workspace packages resolve to their TypeScript source, so tests need no build. */
-const conditions = ['@tidemark/source', 'node', 'import', 'default']
+/**
+ * Workspace packages resolve to their TypeScript source, so tests need no build.
+ *
+ * `import` and `require` are added where each is due; said here, a CommonJS package would be given the ES modules of another.
+ */
+const conditions = ['@tidemark/source', 'node']
 
 /** One project per kind of test; the file suffix is the kind. */
 function project(name: string, suffix: string, test: NonNullable<ViteUserConfig['test']> = {}) {
