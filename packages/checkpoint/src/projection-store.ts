@@ -2,7 +2,7 @@ import type { Offset } from '@tidemark/core'
 import type { Fence, LogIdentity, TailWitness } from '@tidemark/log'
 import type { Namespace } from './namespace.ts'
 import type { QuarantineEntry } from './quarantine-entry.ts'
-import type { StoredState } from './stored-state.ts'
+import type { Apart, StoredState } from './stored-state.ts'
 import type { WriteBuffer } from './write-buffer.ts'
 
 /**
@@ -67,6 +67,11 @@ export const STRAY_PARTITIONS_SEARCHED = 1_024
 export interface ClaimRequest {
   readonly topic: string
   readonly partitionCount: number
+  /**
+   * By partition: the nonces to take instead of fresh ones, so that a fence of another store is one here too. Asked only of
+   * the store that keeps checkpoints for data kept elsewhere.
+   */
+  readonly nonces?: ReadonlyMap<number, string>
 }
 
 /** The fences taken, by partition. */
@@ -100,6 +105,11 @@ export interface AdvanceRequest<Writer> {
   readonly process: string
   readonly from: Offset
   readonly to: Offset
+  /**
+   * Where data and checkpoint stand, only while one is ahead of the other; the one behind is at `from`. What is ahead is
+   * not written again before the step passes it. Only stores that report twins are ever given it.
+   */
+  readonly apart?: Apart
   readonly writes: WriteBuffer<Writer>
   /** The last applied record; absent when the step only passes over a gap, then the stored one stays. */
   readonly witness: TailWitness | undefined
@@ -117,5 +127,8 @@ export type AdvanceOutcome =
       readonly expected: string
       readonly found: string | undefined
     }
-  /** The connection now reaches another server process; re-read everything before writing. */
-  | { readonly kind: 'process-changed'; readonly process: string }
+  /**
+   * The connection now reaches another server process; re-read everything before writing. `dataAt` is set where the data
+   * lives apart and was written before the checkpoint's server turned out to be another: the data stands there.
+   */
+  | { readonly kind: 'process-changed'; readonly process: string; readonly dataAt?: Offset }

@@ -44,7 +44,8 @@ export const refusalCatalogue = {
     'The log holds other records than those applied (unclean election, restored copy, mirror). Rebuild into a new namespace.',
   WITNESS_UNPROVEN: 'The last applied record could not be read back. Make it readable, then start again.',
   DATA_NOT_EMPTY: 'Data stands where a first start needs none. Empty it, or use a new namespace and data prefix.',
-  DATA_TWIN: 'The data does not carry the position its checkpoint claims. Restore both together, or rebuild.',
+  DATA_TWIN:
+    'The data carries no position from which its checkpoint can be reached. Restore the data, or rebuild into a new namespace.',
   STATE_CHANGED: 'Another process changed the stored state while starting. Find it, stop it, start again.',
   FENCED: 'Another process claimed a partition while starting. Run one projection per namespace.',
 } as const

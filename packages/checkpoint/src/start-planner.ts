@@ -1,4 +1,4 @@
-import { decodeOffset, OFFSET_ZERO } from '@tidemark/core'
+import { OFFSET_ZERO } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { boundsFault, judgeWitness } from '@tidemark/log'
 import type {
@@ -16,7 +16,8 @@ import { storeRefusals } from './store-review.ts'
 import type { StoreDeclarations } from './store-review.ts'
 import { identityRefusals, reviewStored } from './stored-review.ts'
 import type { StoredReview } from './stored-review.ts'
-import type { StoredState } from './stored-state.ts'
+import type { Apart, StoredState } from './stored-state.ts'
+import { judgeTwin, startFrom, wasApplied } from './twin-review.ts'
 
 /** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
 export type ReadyTarget = 'hw' | 'lso'
@@ -51,6 +52,8 @@ export interface PartitionStart {
   readonly target: Offset
   readonly origin: 'checkpoint' | 'first-start' | 'replay-from-zero'
   readonly bounds: PartitionBounds
+  /** Set where the data lives apart and does not stand where its checkpoint does; the start is at the lower of the two. */
+  readonly apart?: Apart
 }
 
 /** A decided start: the positions, and what must be created before reading. */
@@ -65,7 +68,7 @@ export interface StartPlan {
 
 /** Something an operator should know about a start that is safe. */
 export interface PlanNote {
-  readonly code: 'REPLAY_FROM_ZERO' | 'WITNESS_NOT_RETAINED' | 'OPEN_TRANSACTIONS'
+  readonly code: 'REPLAY_FROM_ZERO' | 'WITNESS_NOT_RETAINED' | 'OPEN_TRANSACTIONS' | 'DATA_APART'
   readonly partition: number
   readonly message: string
 }
@@ -125,7 +128,7 @@ export function witnessReadBacks(
   return input.bounds.partitions.flatMap(({ partition, low, highWatermark }) => {
     const witness = review.witnesses.get(partition)
     const retained = witness !== undefined && witness.offset >= low && witness.offset < highWatermark
-    return retained && review.checkpoints.has(partition) ? [{ partition, offset: witness.offset }] : []
+    return retained && wasApplied(review, partition) ? [{ partition, offset: witness.offset }] : []
   })
 }
 
@@ -195,6 +198,7 @@ function planPartition(
 ): PartitionStart | undefined {
   const { partition, low, highWatermark } = bounds
   const target = input.readyTarget === 'hw' ? highWatermark : bounds.lastStableOffset
+  const twin = judgeTwin(review, bounds, refusals)
   const checkpoint = review.checkpoints.get(partition)
   if (checkpoint !== undefined) {
     const { nextOffset } = checkpoint
@@ -209,24 +213,11 @@ function planPartition(
       const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
       refusals.push(refuse('NEXT_ABOVE_HIGH', message, { ...values, gap: String(gap) }, partition))
     }
-    const twin = twinRefusal(input.stored, partition, nextOffset)
-    if (twin !== undefined) refusals.push(twin)
-    return { partition, nextOffset, target, origin: 'checkpoint', bounds }
+    return startFrom({ partition, nextOffset, target, origin: 'checkpoint', bounds }, twin)
   }
   // A damaged checkpoint was refused by the review; it must not be mistaken for an absent one.
   if (review.present.has(partition)) return undefined
-  return planAbsent(input, review, bounds, target, refusals)
-}
-
-/** Data that lives apart from its checkpoint must say that it is at least as far; else records would be skipped. */
-function twinRefusal(stored: StoredState, partition: number, nextOffset: Offset): Refusal | undefined {
-  if (stored.twins === undefined) return undefined
-  const text = stored.twins.get(partition)
-  const twin = text === undefined ? undefined : decodeOffset(text)
-  if (twin !== undefined && twin >= nextOffset) return undefined
-  const found = text === undefined ? 'carries no position' : `stands at "${text.slice(0, 64)}"`
-  const message = `the checkpoint is at ${nextOffset}, the data of partition ${partition} ${found}`
-  return refuse('DATA_TWIN', message, { next: String(nextOffset), twin: text?.slice(0, 64) ?? null }, partition)
+  return startFrom(planAbsent(input, review, bounds, target, refusals), twin)
 }
 
 function planAbsent(
@@ -263,7 +254,7 @@ function judgePartitionWitness(
   const { partition } = bounds
   const witness = review.witnesses.get(partition)
   const identity = input.identity.kind === 'proven' ? input.identity.identity : undefined
-  if (witness === undefined || identity === undefined || !review.checkpoints.has(partition)) return
+  if (witness === undefined || identity === undefined || !wasApplied(review, partition)) return
   // On another log the record at that offset says nothing; the identity refusal stands for it.
   if (identityRefusals(review, identity).length > 0) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
@@ -292,8 +283,13 @@ function judgePartitionWitness(
 }
 
 function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] {
-  return partitions.flatMap(({ partition, origin, bounds }) => {
+  return partitions.flatMap(({ partition, origin, bounds, apart }) => {
     const notes: PlanNote[] = []
+    if (apart !== undefined) {
+      const [behind, ahead] = apart.data < apart.checkpoint ? ['data', 'checkpoint'] : ['checkpoint', 'data']
+      const message = `the data stands at ${apart.data}, the checkpoint at ${apart.checkpoint}: only the ${behind} moves until it passes the ${ahead}`
+      notes.push({ code: 'DATA_APART', partition, message })
+    }
     if (origin === 'replay-from-zero') {
       notes.push({
         code: 'REPLAY_FROM_ZERO',

@@ -1,3 +1,4 @@
+import { decodeOffset } from '@tidemark/core'
 import type { Fence } from '@tidemark/log'
 import { decodeWitness, judgeFence } from '@tidemark/log'
 import { decodeCheckpoint } from './checkpoint-format.ts'
@@ -33,6 +34,13 @@ export function rereadRefusals(
       refusals.push(refuse('STATE_CHANGED', `the tail witness of partition ${partition} went backwards`, {}, partition))
     }
   }
+  const twinned = new Set([...(before.twins?.keys() ?? []), ...(after.twins?.keys() ?? [])])
+  for (const partition of [...twinned].sort((a, b) => a - b)) {
+    const change = twinChange(before.twins?.get(partition), after.twins?.get(partition))
+    if (change === undefined) continue
+    const message = `the position in the data of partition ${partition} ${change}`
+    refusals.push(refuse('STATE_CHANGED', message, {}, partition))
+  }
   for (const [partition, fence] of fences) {
     const verdict = judgeFence(fence, after.fences.get(partition))
     if (verdict.kind !== 'held') {
@@ -53,6 +61,15 @@ function checkpointChange(before: StoredFields | undefined, after: StoredFields 
   if (!sameFields({ ...before, next_offset: '' }, { ...after, next_offset: '' }))
     return 'changed its identity while starting'
   return current.value.nextOffset < old.value.nextOffset ? 'went backwards while starting' : undefined
+}
+
+function twinChange(before: string | undefined, after: string | undefined): string | undefined {
+  if (before === after) return undefined
+  if (before === undefined) return 'appeared while starting'
+  if (after === undefined) return 'disappeared while starting'
+  const [old, current] = [decodeOffset(before), decodeOffset(after)]
+  if (old === undefined || current === undefined) return 'changed while starting'
+  return current < old ? 'went backwards while starting' : undefined
 }
 
 function witnessRegressed(before: string | undefined, after: string | undefined): boolean {

@@ -1,4 +1,5 @@
 import { decodeOffset } from '@tidemark/core'
+import type { Offset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
 import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
@@ -7,6 +8,7 @@ import { checkpointKey, metaKey } from './namespace.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal, RefusalCode } from './refusal.ts'
+import { readableTwins, reviewTwins } from './twin-review.ts'
 import type { StoredState } from './stored-state.ts'
 
 /** Stored state, decoded and checked against itself. What could not be decoded is in `refusals` and nowhere else. */
@@ -17,6 +19,8 @@ export interface StoredReview {
   /** Partitions with any stored checkpoint, decodable or not. */
   readonly present: ReadonlySet<number>
   readonly witnesses: ReadonlyMap<number, TailWitness>
+  /** What the data itself says, where it lives apart; a twin that cannot be read is `damaged`. */
+  readonly twins: ReadonlyMap<number, Offset | 'damaged'> | undefined
   readonly refusals: readonly Refusal[]
 }
 
@@ -37,7 +41,9 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
     checkpoints.set(partition, decoded.value)
     refusals.push(...checkpointRefusals(key, partition, decoded.value, meta))
   }
-  const witnesses = reviewWitnesses(namespace, stored, checkpoints, refusals)
+  const twins = stored.twins === undefined ? undefined : reviewTwins(stored.twins, refusals)
+  const applied = twins === undefined ? positionsOf(checkpoints) : readableTwins(twins)
+  const witnesses = reviewWitnesses(namespace, stored, applied, refusals)
   const present = new Set([...stored.checkpoints.keys(), ...unreadableCheckpoints(namespace, topic, stored)])
   const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
   if (!hasMeta && present.size > 0) {
@@ -49,7 +55,7 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
       }),
     )
   }
-  return { meta, hasMeta, checkpoints, present, witnesses, refusals }
+  return { meta, hasMeta, checkpoints, present, witnesses, twins, refusals }
 }
 
 /** A key that holds something else than a checkpoint is damaged, not absent. */
@@ -125,13 +131,13 @@ function checkpointRefusals(
 function reviewWitnesses(
   namespace: Namespace,
   stored: StoredState,
-  checkpoints: ReadonlyMap<number, StoredCheckpoint>,
+  applied: ReadonlyMap<number, Offset>,
   refusals: Refusal[],
 ): ReadonlyMap<number, TailWitness> {
   const witnesses = new Map<number, TailWitness>()
   for (const [partition, text] of byPartition(stored.witnesses)) {
     const witness = decodeWitness(text)
-    const next = checkpoints.get(partition)?.nextOffset
+    const next = applied.get(partition)
     const excerpt = text.slice(0, 64)
     if (witness === undefined) {
       const message = `the tail witness of partition ${partition} in ${namespace} is damaged: "${excerpt}"`
@@ -145,6 +151,10 @@ function reviewWitnesses(
     }
   }
   return witnesses
+}
+
+function positionsOf(checkpoints: ReadonlyMap<number, StoredCheckpoint>): ReadonlyMap<number, Offset> {
+  return new Map([...checkpoints].map(([partition, { nextOffset }]) => [partition, nextOffset]))
 }
 
 const identityCodes = {

@@ -1,3 +1,4 @@
+import type { Offset } from '@tidemark/core'
 import type { StoredFields } from './checkpoint-format.ts'
 
 /** Everything a store holds about one projection, undecoded: decisions about it belong to the planner. */
@@ -10,8 +11,8 @@ export interface StoredState {
   /** By partition: the stored text of the tail witness. */
   readonly witnesses: ReadonlyMap<number, string>
   /**
-   * By partition: the position that the data itself carries, where data and checkpoints live on different servers. Absent
-   * from stores that keep both together.
+   * By partition: the position that the data itself carries, where data and checkpoints live on different servers; any text
+   * that is no offset says why it carries none. Absent from stores that keep both together. Witnesses are of the data then.
    */
   readonly twins?: ReadonlyMap<number, string>
   /** By partition: how many records are quarantined. */
@@ -20,6 +21,12 @@ export interface StoredState {
   readonly unreadable: readonly UnreadableKey[]
   readonly incarnation: Incarnation
   readonly facts: StoreFacts
+}
+
+/** Where one partition's data and its checkpoint stand, in a store that keeps the two on different servers. */
+export interface Apart {
+  readonly data: Offset
+  readonly checkpoint: Offset
 }
 
 /** A key that could not be read as what it should be. */

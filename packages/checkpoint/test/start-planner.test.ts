@@ -2,7 +2,7 @@ import { encodeMeta, planStart, witnessReadBacks } from '@tidemark/checkpoint'
 import type { PlanInput, PlanVerdict } from '@tidemark/checkpoint'
 import { offsetOf, topicIdOf } from '@tidemark/core'
 import { encodeWitness, witnessOf } from '@tidemark/log'
-import type { LogIdentity, LogRecord, ReadBack } from '@tidemark/log'
+import type { LogIdentity, LogRecord, PartitionBounds, ReadBack } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
 import { bounds, checkpoint, identity, input, nothing, reasons, soundFacts, starts, stored } from './planner-input.ts'
 
@@ -226,16 +226,58 @@ describe('the table of missing things', () => {
     expect(reasons(planStart(input({ stored: { ...strays, checkpoints } })))).toEqual(['EXTRA_CHECKPOINT@7'])
   })
 
-  it('[CKP-19] [CK-46] data on another server that does not carry its position, or a lower one, is refused beside a kept checkpoint', () => {
-    const twinned = (...twins: readonly (string | undefined)[]) => {
-      const present = twins.flatMap((text, partition) => (text === undefined ? [] : [[partition, text] as const]))
-      return reasons(planStart(input({ stored: { ...stored([5, 9]), twins: new Map(present) } })))
-    }
-    expect(twinned('5', undefined)).toEqual(['DATA_TWIN@1'])
-    expect(twinned('4', '09')).toEqual(['DATA_TWIN@0', 'DATA_TWIN@1'])
-    expect(twinned('5', '12')).toEqual([])
+  it('[CKP-19] [CK-46] data on another server without a usable position beside a kept checkpoint is refused', () => {
+    expect(reasons(planStart(apart('5', undefined)))).toEqual(['DATA_TWIN@1'])
+    expect(reasons(planStart(apart('of another log', '09')))).toEqual(['DATA_TWIN@0', 'DATA_TWIN@1'])
+    // Records 3 is gone from the log, and the data ends before it.
+    const low = [bounds(0, 4, 9), bounds(1, 0, 9)]
+    expect(reasons(planStart(apart('3', '9', low)))).toEqual(['DATA_TWIN@0'])
+    expect(reasons(planStart(apart('10', '9')))).toEqual(['DATA_TWIN@0'])
+  })
+
+  it('[CKP-19] data that is behind or ahead of its checkpoint starts at the lower of the two, H0 unchanged, and says so', () => {
+    const verdict = planStart(apart('3', '9'))
+    expect(starts(verdict)).toEqual(['3->9 checkpoint', '9->9 checkpoint'])
+    expect(verdict).toMatchObject({
+      partitions: [{ apart: { data: 3n, checkpoint: 5n } }, {}],
+      notes: [{ code: 'DATA_APART', partition: 0 }],
+    })
+    expect(planStart(apart('8', '9'))).toMatchObject({
+      partitions: [{ nextOffset: 5n, target: 9n, apart: { data: 8n, checkpoint: 5n } }, {}],
+    })
+    expect(planStart(apart('5', '9'))).toMatchObject({ notes: [] })
+  })
+
+  it('[CKP-19] a lost checkpoint beside data that is ahead is replayed from 0 without writing the data again', () => {
+    const twins = new Map([
+      [0, '4'],
+      [1, '9'],
+    ])
+    const verdict = planStart(input({ stored: stored([undefined, 9], { twins }) }))
+    expect(starts(verdict)[0]).toBe('0->9 replay-from-zero')
+    expect(verdict).toMatchObject({ createCheckpoints: [0], partitions: [{ apart: { data: 4n, checkpoint: 0n } }, {}] })
+    expect(starts(planStart(input({ stored: { ...nothing, twins: new Map() } })))[0]).toBe('0->9 first-start')
+  })
+
+  it('[CKP-10] [CKP-19] the witness is of the data where the data lives apart', () => {
+    const of = (offset: number): ReadonlyMap<number, string> =>
+      new Map([[0, encodeWitness({ offset: offsetOf(offset), leaderEpoch: 0, digest: 'a'.repeat(64) })]])
+    const twins = new Map([
+      [0, '3'],
+      [1, '9'],
+    ])
+    const seen = (offset: number): PlanInput => input({ stored: stored([5, 9], { twins, witnesses: of(offset) }) })
+    expect(witnessReadBacks(seen(2))).toEqual([{ partition: 0, offset: 2n }])
+    expect(reasons(planStart(seen(2)))).toEqual(['WITNESS_UNPROVEN@0'])
+    // Beyond the data, though below the checkpoint: never written so.
+    expect(reasons(planStart(seen(4)))).toEqual(['UNPARSEABLE@0'])
   })
 })
+
+function apart(zero: string, one: string | undefined, within?: readonly PartitionBounds[]): PlanInput {
+  const twins = new Map([[0, zero], ...(one === undefined ? [] : [[1, one] as const])])
+  return input({ stored: stored([5, 9], { twins }) }, within)
+}
 
 describe('store, settings and bounds', () => {
   it('[CKP-8] [CK-43] a store that may drop or hide keys is refused, for every reason at once', () => {

@@ -94,4 +94,19 @@ describe('state read again after the claim', () => {
     expect(sameFields(undefined, undefined)).toBe(true)
     expect(sameFields(fields, undefined)).toBe(false)
   })
+
+  it('[CKP-13] [CKP-19] a position in the data may have moved forwards, and nothing else', () => {
+    const with_ = (next: number | undefined) =>
+      stored([5, 9], { twins: new Map(next === undefined ? [] : [[0, String(next)]]) })
+    const codes = (a: number | undefined, b: number | undefined) =>
+      rereadRefusals(with_(a), with_(b), new Map()).map(({ code, partition }) => `${code}@${partition}`)
+    expect(codes(5, 7)).toEqual([])
+    for (const [a, b] of [
+      [5, 4],
+      [5, undefined],
+      [undefined, 5],
+    ] as const) {
+      expect(codes(a, b)).toEqual(['STATE_CHANGED@0'])
+    }
+  })
 })

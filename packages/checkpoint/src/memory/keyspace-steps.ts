@@ -43,7 +43,7 @@ export function claimStep(
   for (let partition = 0; partition < request.partitionCount; partition += 1) {
     const key = keys.fence(partition)
     const held = decodeFence(textAt(data, key) ?? '')
-    const fence: Fence = { epoch: (held?.epoch ?? 0n) + 1n, nonce: freshNonce(nonce) }
+    const fence: Fence = { epoch: (held?.epoch ?? 0n) + 1n, nonce: request.nonces?.get(partition) ?? freshNonce(nonce) }
     fences.set(partition, fence)
     writes.push({ op: 'set', key, value: encodeFence(fence) })
   }

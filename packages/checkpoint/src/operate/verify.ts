@@ -1,4 +1,4 @@
-import { checkLimit, coreErrors, createCancelSource } from '@tidemark/core'
+import { checkLimit, coreErrors, createCancelSource, decodeOffset } from '@tidemark/core'
 import type { CancelSignal, Clock, Offset } from '@tidemark/core'
 import { identityDifferences, judgeSurvey } from '@tidemark/log'
 import type { CommittedLog, LogIdentity, LogReader, LogRecord } from '@tidemark/log'
@@ -81,7 +81,7 @@ export async function verifyProjection(options: VerifyOptions): Promise<VerifyRe
   checkLimits(options)
   const { identity, ends } = await readEnds(options)
   const recomputation: Recomputation = { model: createMemoryData(), touched: new Set(), recordsRead: 0, undecodable: 0 }
-  await recompute(options, ends, recomputation)
+  await recompute(options, identity, ends, recomputation)
   // What was read is of the log asked about only if that log was still there after the last of it was read.
   requireSame(options.topic, identity, await provenIdentity(options))
   const { model, touched, recordsRead, undecodable } = recomputation
@@ -115,13 +115,16 @@ async function readEnds(
   const stored = await store.read({ topic, partitionCount: identity.partitionCount })
   const ends = new Map<number, Offset>()
   for (let partition = 0; partition < identity.partitionCount; partition += 1) {
-    // Data that lives apart from its checkpoints is as far as it says itself.
-    const fields = (stored.twins ?? stored.checkpoints).get(partition)
+    const fields = stored.checkpoints.get(partition)
     const decoded = fields === undefined ? undefined : decodeCheckpoint(fields)
     if (decoded?.kind !== 'decoded' || decoded.value.partition !== partition)
       throw failed(topic, `the checkpoint of partition ${partition} is missing or damaged`)
     requireSame(topic, identity, decoded.value.identity)
-    ends.set(partition, decoded.value.nextOffset)
+    // Data that lives apart from its checkpoints is as far as it says itself.
+    const twin = stored.twins === undefined ? undefined : decodeOffset(stored.twins.get(partition) ?? '')
+    if (stored.twins !== undefined && twin === undefined)
+      throw failed(topic, `the data of partition ${partition} carries no position`)
+    ends.set(partition, twin ?? decoded.value.nextOffset)
   }
   return { identity, ends }
 }
@@ -159,6 +162,7 @@ interface Recomputation {
 
 async function recompute(
   options: VerifyOptions,
+  identity: LogIdentity,
   ends: ReadonlyMap<number, Offset>,
   recomputation: Recomputation,
 ): Promise<void> {
@@ -170,7 +174,8 @@ async function recompute(
   requireWanted(options)
   options.signal?.addEventListener('abort', cancel.cancel, { once: true })
   try {
-    const reader = await log.openReader({ topic, positions, deadlineMs: limits.stallMsMax, signal: cancel.signal })
+    const { signal } = cancel
+    const reader = await log.openReader({ topic, positions, identity, deadlineMs: limits.stallMsMax, signal })
     try {
       await readAll(options, reader, left, recomputation)
     } finally {

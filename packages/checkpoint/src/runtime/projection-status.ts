@@ -58,11 +58,17 @@ export interface PartitionStatus {
   /** Milliseconds for which records have waited without an advance; absent while it advances. */
   readonly stalledMs?: number
   readonly quarantined: number
+  /** Where data and checkpoint stand while one is replayed up to the other; absent where they are together. */
+  readonly apart?: { readonly data: string; readonly checkpoint: string }
 }
 
 /** One lane as status. */
 export function partitionStatus(lane: PartitionLane, nowMs: number): PartitionStatus {
   const { low, lastStableOffset, highWatermark } = lane.bounds
+  const apart =
+    lane.apart === undefined
+      ? {}
+      : { apart: { data: encodeOffset(lane.apart.data), checkpoint: encodeOffset(lane.apart.checkpoint) } }
   const stalled = lane.stalledSinceMs === undefined ? {} : { stalledMs: Math.round(nowMs - lane.stalledSinceMs) }
   return {
     partition: lane.partition,
@@ -79,6 +85,7 @@ export function partitionStatus(lane: PartitionLane, nowMs: number): PartitionSt
     caughtUp: lane.next >= lane.target,
     ...stalled,
     quarantined: lane.quarantined,
+    ...apart,
   }
 }
 
@@ -91,7 +98,9 @@ export function catchingUpSentence(partitions: readonly PartitionStatus[]): stri
   const more = waiting.length > 1 ? ` (and ${waiting.length - 1} more)` : ''
   const open = BigInt(lastStableOffset) < BigInt(target) && next === lastStableOffset
   const hint = open ? '; an open transaction holds the rest back, abort it if its producer is gone' : ''
-  return `partition ${partition}${more} has ${next}, needs ${target} (lso ${lastStableOffset}, hw ${highWatermark})${hint}`
+  const { apart } = first
+  const replay = apart === undefined ? '' : `; the data is at ${apart.data}, the checkpoint at ${apart.checkpoint}`
+  return `partition ${partition}${more} has ${next}, needs ${target} (lso ${lastStableOffset}, hw ${highWatermark})${replay}${hint}`
 }
 
 /** How far `to` lies above `from`; zero when it does not, since bounds and position are not read at one moment. */

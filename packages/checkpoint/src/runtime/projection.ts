@@ -121,7 +121,8 @@ class RunningProjection<Writer> implements Projection {
   openReader(plan: StartPlan): Promise<LogReader> {
     const { topic, log, limits } = this.options
     const positions = plan.partitions.map(({ partition, nextOffset }) => ({ partition, nextOffset }))
-    const request = { topic, positions, deadlineMs: limits.stallMsMax, signal: this.cancel.signal }
+    const { identity } = plan
+    const request = { topic, positions, identity, deadlineMs: limits.stallMsMax, signal: this.cancel.signal }
     return orStartFailed(topic, 'opening the reader', () => log.openReader(request))
   }
 

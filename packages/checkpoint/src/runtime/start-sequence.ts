@@ -127,7 +127,7 @@ async function observeAndPlan(
     records.length === 0
       ? []
       : await asking(options, signal, 'reading the last applied records back', () =>
-          log.readBack({ topic, records, ...inspect }),
+          log.readBack({ topic, records, ...inspect, ...(proven === undefined ? {} : { identity: proven }) }),
         )
   const observed = { ...seen, readBacks }
   return { verdict: planStart(observed), observed }

@@ -49,6 +49,67 @@ describe('a partition lane', () => {
     expect([subject.queuedRecords, subject.queuedBytes, subject.headFetch]).toEqual([0, 0, undefined])
   })
 
+  it('[CKP-50] where the data is ahead, items end there: no step mixes what it holds with what it lacks', () => {
+    const bounds = { partition: 0, low: at(0), lastStableOffset: at(100), highWatermark: at(100) }
+    const ahead = (data: number): PartitionLane => {
+      const apart = { data: at(data), checkpoint: at(0) }
+      return createPartitionLane({
+        partition: 0,
+        nextOffset: at(0),
+        target: at(100),
+        origin: 'checkpoint',
+        bounds,
+        apart,
+      })
+    }
+    const subject = ahead(4)
+    subject.enqueue(batch([0, 2, 5, 6], 8), 1)
+    expect(offsets(subject, 1)).toEqual([[0, 2], 'end 4'])
+    expect(subject.apart).toEqual({ data: 4n, checkpoint: 0n })
+    subject.begin(at(4))
+    subject.finish()
+    expect([subject.apart, subject.next]).toEqual([undefined, 4n])
+    expect(offsets(subject, 1)).toEqual([[5, 6], 'end 8'])
+    // Nothing but a gap below the border; a border at the end of a record, at an end, and beyond both.
+    const cases: readonly [number, readonly number[], number | undefined, readonly unknown[]][] = [
+      [4, [5, 6], undefined, ['end 4']],
+      [3, [1, 2], 3, [[1, 2]]],
+      [9, [1, 2], 6, [[1, 2], 'end 6']],
+      [4, [], 9, ['end 4']],
+    ]
+    for (const [data, records, end, expected] of cases) {
+      const lane = ahead(data)
+      lane.enqueue(batch(records, end), 1)
+      expect(offsets(lane, 1)).toEqual(expected)
+    }
+  })
+
+  it('[CKP-50] where the checkpoint is ahead, it stays there until the steps pass it', () => {
+    const bounds = { partition: 0, low: at(0), lastStableOffset: at(100), highWatermark: at(100) }
+    const apart = { data: at(2), checkpoint: at(5) }
+    const subject = createPartitionLane({
+      partition: 0,
+      nextOffset: at(2),
+      target: at(100),
+      origin: 'checkpoint',
+      bounds,
+      apart,
+    })
+    for (const [to, expected] of [
+      [4, { data: 4n, checkpoint: 5n }],
+      [7, undefined],
+    ] as const) {
+      subject.begin(at(to))
+      subject.finish()
+      expect(subject.apart).toEqual(expected)
+    }
+    expect([subject.checkpointAt, subject.dataAt]).toEqual([7n, 7n])
+    subject.begin(at(9))
+    subject.dataMoved(at(9))
+    subject.begin(subject.next)
+    expect(subject.apart).toEqual({ data: 9n, checkpoint: 7n })
+  })
+
   it('takes gaps upwards and refuses anything downwards, naming both offsets', () => {
     const subject = lane(10)
     expect(subject.enqueue(batch([12, 20]), 1)).toBeUndefined()

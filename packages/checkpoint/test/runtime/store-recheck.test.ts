@@ -19,6 +19,7 @@ const held: HeldState = {
     [0, fence('0')],
     [1, fence('1')],
   ]),
+  dataPositions: new Map(),
   positions: new Map([
     [0, { lowest: offsetOf(4), highest: offsetOf(9) }],
     [1, { lowest: offsetOf(7), highest: offsetOf(7) }],
@@ -120,5 +121,16 @@ describe('stored state re-read while running', () => {
     const reason = judgeRecheck(held, found)
     expect(reason?.code).toBe(code)
     expect(reason?.message).toContain(words)
+  })
+
+  it('[CKP-51] [CKP-38] a position in the data that is gone, damaged, of another log or elsewhere ends the projection', () => {
+    const dataPositions = new Map([[0, { lowest: offsetOf(5), highest: offsetOf(9) }]])
+    const judged = (twin: string | undefined) =>
+      judgeRecheck({ ...held, dataPositions }, state({ twins: new Map(twin === undefined ? [] : [[0, twin]]) }))
+    for (const next of ['5', '7', '9']) expect(judged(next)).toBeUndefined()
+    for (const twin of ['4', '10', '07', 'of another log', undefined])
+      expect(judged(twin)).toMatchObject({ code: 'STORE_CHANGED', partition: 0 })
+    // Stores that keep both together report no twins, and none are missed.
+    expect(judgeRecheck({ ...held, dataPositions }, state())).toBeUndefined()
   })
 })

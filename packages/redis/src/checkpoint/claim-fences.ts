@@ -20,7 +20,7 @@ export async function claimFences(link: RedisLink, keys: KeyLayout, request: Cla
       { length: Math.min(fencesPerScript, partitionCount - from) },
       (_, index) => from + index,
     )
-    const nonces = partitions.map(() => newNonce())
+    const nonces = partitions.map((partition) => request.nonces?.get(partition) ?? newNonce())
     const names = partitions.map((partition) => keys.fence(topic, partition))
     const reply = await link.send('claim', { script: claimFencesScript, keys: names, args: nonces })
     const parts = arrayReply('claim', reply)

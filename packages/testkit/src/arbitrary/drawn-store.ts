@@ -84,6 +84,8 @@ export interface DrawnPartition {
   readonly witnessText: string | undefined
   /** What the log says of the witnessed record. */
   readonly answer: string
+  /** Where the data stands, when it lives apart. */
+  readonly twinPlace: string
 }
 
 const drawnPartition: fc.Arbitrary<DrawnPartition> = fc.record({
@@ -99,6 +101,10 @@ const drawnPartition: fc.Arbitrary<DrawnPartition> = fc.record({
     ...Array.from({ length: 20 }, () => 'same'),
     ...['other', 'absent', 'unreadable', 'none', 'elsewhere'],
   ),
+  twinPlace: fc.constantFrom(
+    ...Array.from({ length: 8 }, () => 'same'),
+    ...['low', 'low', 'back', 'back', 'high', 'on', 'on', 'below', 'above', 'missing', 'damaged', 'foreign'],
+  ),
 })
 
 /** What a store holds, as drawn; {@link placeStored} makes it fit a log. */
@@ -111,6 +117,8 @@ export interface DrawnStore {
   readonly strays: number
   readonly facts: StoreFacts
   readonly unreadable: readonly string[]
+  /** Whether the data lives on another server than the checkpoints. */
+  readonly isSplit: boolean
 }
 
 /** Stores, mostly sound. */
@@ -136,6 +144,7 @@ export const drawnStore: fc.Arbitrary<DrawnStore> = fc.record({
       { minLength: 1 },
     ),
   ),
+  isSplit: mostly(fc.constant(false), 2, fc.constant(true)),
 })
 
 /** The state a drawn store has for a log, and what the log answers when its witnesses are read back. */
@@ -147,14 +156,17 @@ export function placeStored(
   const own = drawn.change(identity)
   const placed = drawn.partitions
     .slice(0, identity.partitionCount + drawn.strays)
-    .map((each, partition) => placePartition(each, own, partition, held[partition]))
+    .map((each, partition) => placePartition(each, own, partition, held[partition], drawn.isSplit))
   const hidden = new Set(drawn.unreadable)
   const metaIsGone =
     drawn.scene === 'first start' || drawn.scene === 'meta lost' || hidden.has(`${drawnNamespace}:meta`)
   const hasCheckpoints = drawn.scene === 'running' || drawn.scene === 'meta lost'
   const checkpoints = new Map<number, StoredFields>()
   const witnesses = new Map<number, string>()
-  for (const [partition, { checkpoint, witness }] of placed.entries()) {
+  const twins = new Map<number, string>()
+  for (const [partition, { checkpoint, witness, twin }] of placed.entries()) {
+    // On a first start the data may still be there: it was the checkpoints that were lost.
+    if (twin !== undefined) twins.set(partition, twin)
     // A key that cannot be read gives no fields.
     const isHidden = hidden.has(`${drawnNamespace}:checkpoint:${drawnTopic}:${partition}`)
     if (hasCheckpoints && checkpoint !== undefined && !isHidden) checkpoints.set(partition, checkpoint)
@@ -165,6 +177,7 @@ export function placeStored(
     checkpoints,
     fences: new Map(),
     witnesses,
+    ...(drawn.isSplit ? { twins } : {}),
     quarantined: new Map(),
     unreadable: drawn.unreadable.map((key) => ({ key, problem: 'it holds a string where a hash is due' })),
     incarnation: { nonce: 'ab'.repeat(16), process: 'p1' },
@@ -176,6 +189,7 @@ export function placeStored(
 interface PlacedPartition {
   readonly checkpoint: StoredFields | undefined
   readonly witness: string | undefined
+  readonly twin: string | undefined
   readonly readBack: ReadBack | undefined
 }
 
@@ -184,18 +198,22 @@ function placePartition(
   own: LogIdentity,
   partition: number,
   held: PartitionBounds | undefined,
+  isSplit: boolean,
 ): PlacedPartition {
   const next = placeNext(drawn, held)
+  const twinAt = placeTwin(drawn.twinPlace, next, held)
   const fields = encodeCheckpoint({
     identity: drawn.ownIdentity(own),
     partition: drawn.ownPartition ?? partition,
     nextOffset: offsetOf(next),
   })
-  const offset = drawn.witnessBack === undefined ? -1n : next - drawn.witnessBack
+  const applied = isSplit ? (twinAt ?? next) : next
+  const offset = drawn.witnessBack === undefined ? -1n : applied - drawn.witnessBack
   const witness = offset < 0n ? undefined : encodeWitness(witnessOf(recordOf(partition, offset)))
   return {
     checkpoint: drawn.isPresent ? drawn.damage(fields) : undefined,
     witness: drawn.witnessText ?? witness,
+    twin: twinAt === undefined ? undefined : twinText(drawn.twinPlace, twinAt),
     readBack: offset < 0n ? undefined : answerOf(drawn.answer, partition, offset),
   }
 }
@@ -217,6 +235,33 @@ function placeNext(drawn: DrawnPartition, held: PartitionBounds | undefined): bi
     default:
       return drawn.anywhere
   }
+}
+
+/** Where the data stands in relation to its checkpoint and the log; `undefined` for none. */
+function placeTwin(place: string, next: bigint, held: PartitionBounds | undefined): bigint | undefined {
+  const [low, high] = [held?.low ?? 0n, held?.highWatermark ?? next]
+  switch (place) {
+    case 'missing':
+      return undefined
+    case 'low':
+      return low
+    case 'high':
+      return high
+    case 'back':
+      return capOffset(next - 1n)
+    case 'on':
+      return capOffset(next + 1n)
+    case 'below':
+      return capOffset(low - 1n)
+    case 'above':
+      return capOffset(high + 1n)
+    default:
+      return next
+  }
+}
+
+function twinText(place: string, at: bigint): string {
+  return place === 'damaged' ? `0${at}` : place === 'foreign' ? 'of another log' : String(at)
 }
 
 function answerOf(answer: string, partition: number, exact: bigint): ReadBack | undefined {

@@ -17,6 +17,8 @@ export interface OracleStart {
   readonly next: bigint
   readonly target: bigint
   readonly created: boolean
+  /** Where data that lives apart stands, when that is not where the checkpoint stands. */
+  readonly data?: bigint
 }
 
 /**
@@ -43,7 +45,10 @@ export function startOracle(input: PlanInput): OracleVerdict {
     }
   }
   if (!metaStands && standing.size > 0) reasons.add('CHECKPOINTS_WITHOUT_META')
-  witnessTextRules(input, checkpoints, reasons)
+  const twins = stored.twins === undefined ? undefined : twinRules(stored.twins, reasons)
+  // The witness is of the record applied last, so it is measured against whatever says how far the data is.
+  const applied = twins ?? checkpoints
+  witnessTextRules(input, applied, reasons)
   settingsRules(input, reasons)
 
   if (input.identity.kind === 'unproven') reasons.add('IDENTITY_UNPROVEN')
@@ -64,16 +69,30 @@ export function startOracle(input: PlanInput): OracleVerdict {
   for (const { partition, low, lastStableOffset, highWatermark } of bounds) {
     const target = input.readyTarget === 'hw' ? highWatermark : lastStableOffset
     const checkpoint = checkpoints.get(partition)
+    const twin = twins?.get(partition)
+    if (twin !== undefined) {
+      if (twin.next > highWatermark) reasons.add(`DATA_TWIN@${partition}`)
+      const isBehind = checkpoint !== undefined && twin.next < checkpoint.next
+      if (isBehind && twin.next < low) reasons.add(`DATA_TWIN@${partition}`)
+    } else if (stored.twins !== undefined && checkpoint !== undefined) {
+      // Also where one stands that cannot be read.
+      reasons.add(`DATA_TWIN@${partition}`)
+    }
+    if (foreign.length === 0) witnessRules(input, partition, applied.get(partition)?.next, reasons)
+    const place = (next: bigint, created: boolean): void => {
+      const start = twin !== undefined && twin.next < next ? twin.next : next
+      const data = twin === undefined || twin.next === next ? {} : { data: twin.next }
+      partitions.set(partition, { next: start, target, created, ...data })
+    }
     if (checkpoint !== undefined) {
       if (checkpoint.next < low) reasons.add(`NEXT_BELOW_LOW@${partition}`)
       if (checkpoint.next > highWatermark) reasons.add(`NEXT_ABOVE_HIGH@${partition}`)
-      partitions.set(partition, { next: checkpoint.next, target, created: false })
-      if (foreign.length === 0) witnessRules(input, partition, checkpoint.next, reasons)
+      place(checkpoint.next, false)
     } else if (!standing.has(partition)) {
       const lost = metaStands || standing.size > 0
       if (low > 0n) reasons.add(`LOW_NOT_ZERO@${partition}`)
       if (lost && (low > 0n || input.writeModel !== 'idempotent')) reasons.add(`MISSING_CHECKPOINT@${partition}`)
-      partitions.set(partition, { next: 0n, target, created: true })
+      place(0n, true)
     }
   }
   if (reasons.size > 0) return { kind: 'refused', reasons }
@@ -148,6 +167,16 @@ function differences(expected: LogIdentity, found: LogIdentity): readonly string
   return codes
 }
 
+/** The positions that data living apart carries; a text that is none is a reason. */
+function twinRules(stored: ReadonlyMap<number, string>, reasons: Set<string>): Map<number, { readonly next: bigint }> {
+  const twins = new Map<number, { readonly next: bigint }>()
+  for (const [partition, text] of stored) {
+    if (isWhole(text, 0n, 9_223_372_036_854_775_807n)) twins.set(partition, { next: BigInt(text) })
+    else reasons.add(`DATA_TWIN@${partition}`)
+  }
+  return twins
+}
+
 /** Partitions under whose key anything stands, readable or not. */
 function standingCheckpoints(input: PlanInput): ReadonlySet<number> {
   const prefix = `${input.namespace}:checkpoint:${input.topic}:`
@@ -219,7 +248,11 @@ function parseWitness(text: string): ParsedWitness | undefined {
   return written === text ? { offset: BigInt(offset), digest } : undefined
 }
 
-function witnessTextRules(input: PlanInput, checkpoints: ReadonlyMap<number, ParsedHash>, reasons: Set<string>): void {
+function witnessTextRules(
+  input: PlanInput,
+  checkpoints: ReadonlyMap<number, { readonly next: bigint }>,
+  reasons: Set<string>,
+): void {
   for (const [partition, text] of input.stored.witnesses) {
     const witness = parseWitness(text)
     const next = checkpoints.get(partition)?.next
@@ -227,7 +260,8 @@ function witnessTextRules(input: PlanInput, checkpoints: ReadonlyMap<number, Par
   }
 }
 
-function witnessRules(input: PlanInput, partition: number, next: bigint, reasons: Set<string>): void {
+function witnessRules(input: PlanInput, partition: number, next: bigint | undefined, reasons: Set<string>): void {
+  if (next === undefined) return
   const text = input.stored.witnesses.get(partition)
   const witness = text === undefined ? undefined : parseWitness(text)
   const bounds =

@@ -15,9 +15,10 @@ function inOracleWords(verdict: PlanVerdict): OracleVerdict {
     )
     return { kind: 'refused', reasons: new Set(reasons) }
   }
-  const partitions = verdict.partitions.map(({ partition, nextOffset, target }) => {
+  const partitions = verdict.partitions.map(({ partition, nextOffset, target, apart }) => {
+    const data = apart === undefined ? {} : { data: BigInt(apart.data) }
     const created = verdict.createCheckpoints.includes(partition)
-    return [partition, { next: BigInt(nextOffset), target: BigInt(target), created }] as const
+    return [partition, { next: BigInt(nextOffset), target: BigInt(target), created, ...data }] as const
   })
   return { kind: 'start', createMeta: verdict.createMeta, partitions: new Map(partitions) }
 }
@@ -34,6 +35,9 @@ describe('the planner against an oracle', () => {
           const expected = startOracle(input)
           expect(inOracleWords(planStart(input))).toEqual(expected)
           count(expected.kind)
+          if (expected.kind === 'start')
+            for (const { data, next } of expected.partitions.values())
+              count(data === undefined ? 'together' : data > next ? 'data ahead' : 'data behind')
           if (expected.kind === 'refused') for (const reason of expected.reasons) count(reason.replace(/@.*/, ''))
         }),
         runSize(10_000, 100_000),
@@ -45,7 +49,7 @@ describe('the planner against an oracle', () => {
         ...['FIELD_MISSING', 'FIELD_UNKNOWN', 'UNPARSEABLE', 'PARTITION_FIELD', 'CHECKPOINT_UNLIKE_META'],
         ...['CHECKPOINTS_WITHOUT_META', 'EXTRA_CHECKPOINT', 'MISSING_CHECKPOINT', 'LOW_NOT_ZERO', 'NEXT_BELOW_LOW'],
         ...['NEXT_ABOVE_HIGH', 'BOUNDS_UNREADABLE', 'SETTINGS_UNREADABLE', 'COMPACTED_TOPIC', 'LOG_DIVERGED'],
-        'WITNESS_UNPROVEN',
+        ...['WITNESS_UNPROVEN', 'DATA_TWIN', 'data ahead', 'data behind'],
       ]
       expect(codes.filter((code) => (seen.get(code) ?? 0) < 5)).toEqual([])
       expect(seen.get('start') ?? 0).toBeGreaterThan(100)

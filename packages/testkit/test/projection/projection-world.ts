@@ -4,7 +4,7 @@ import { createMemoryProjectionStore, createMemoryServer } from '@tidemark/check
 import type { MemoryServer } from '@tidemark/checkpoint/memory'
 import type { LogRecord } from '@tidemark/log'
 import { createManualClock, createSeededChooser, createSimLog } from '@tidemark/testkit/sim'
-import type { SeededChooser, SimLogWorld, SimProcess } from '@tidemark/testkit/sim'
+import type { RecreationBehaviour, SeededChooser, SimLogWorld, SimProcess } from '@tidemark/testkit/sim'
 
 /** A simulated log and a memory server that outlive every projection a test makes over them. */
 export interface ProjectionWorld {
@@ -28,11 +28,12 @@ export function dispatch(user: string, n: number): { readonly key: string; reado
 
 /** A world with `dispatch` created. */
 export function createProjectionWorld(
-  options: { seed?: number; partitions?: number; brokers?: number } = {},
+  options: { seed?: number; partitions?: number; brokers?: number; recreation?: RecreationBehaviour } = {},
 ): ProjectionWorld {
   const seed = options.seed ?? 1
   const clock = createManualClock({ advances: 'idle' })
-  const log = createSimLog({ seed, clock, ...(options.brokers === undefined ? {} : { brokers: options.brokers }) })
+  const { recreation = 'silent', brokers = 1 } = options
+  const log = createSimLog({ seed, clock, brokers, recreation })
   log.cluster.createTopic(topicName, { partitions: options.partitions ?? 2 })
   const chooser = createSeededChooser(seed + 1_000)
   const nonce = (): string => chooser.hex(32)
@@ -91,7 +92,7 @@ export function textOf(record: LogRecord): string {
 
 /** What the sessions must be, recomputed from the committed records of the log, independently of the projection. */
 export function expectedSessions(
-  world: ProjectionWorld,
+  world: Pick<ProjectionWorld, 'log'>,
   below: (partition: number) => bigint,
 ): Map<string, Record<string, number>> {
   const sessions = new Map<string, Record<string, number>>()

@@ -2,6 +2,7 @@ import { nextOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import type { LogRecord, PartitionBatch, PartitionBounds } from '@tidemark/log'
 import type { PartitionStart } from '../../start-planner.ts'
+import type { Apart } from '../../stored-state.ts'
 
 /** What waits in a lane: records of one fetch, or the news that the end was reached. */
 export type LaneItem =
@@ -27,6 +28,11 @@ export interface PartitionLane {
   readonly fetchPosition: Offset
   /** Where the step under way leads, or `next` when none is. */
   readonly inFlightTo: Offset
+  /** Where the stored checkpoint and the data stand; one of them may be ahead of `next` where they live apart. */
+  readonly checkpointAt: Offset
+  readonly dataAt: Offset
+  /** Both, while they differ. */
+  readonly apart: Apart | undefined
   readonly queuedRecords: number
   readonly queuedBytes: number
   /** The fetch number of the oldest waiting item. */
@@ -39,11 +45,16 @@ export interface PartitionLane {
   paused: boolean
   /** Takes a fetched batch, or says why it cannot follow what was fetched before. */
   enqueue(batch: PartitionBatch, fetch: number): LaneFault | undefined
-  /** Waiting items that fetches up to `provenFetch` brought, oldest first, starting at the first unapplied record. */
+  /**
+   * Waiting items that fetches up to `provenFetch` brought, oldest first, starting at the first unapplied record. While
+   * the data is ahead they end where it stands, so that no step mixes records it holds with records it lacks.
+   */
   provenItems(provenFetch: number): Iterable<LaneItem>
   begin(to: Offset): void
   /** The step under way was confirmed: everything below its end leaves the queue. */
   finish(): void
+  /** The step under way reached the data but not the checkpoint. */
+  dataMoved(to: Offset): void
 }
 
 /** A lane at its planned start. */
@@ -52,6 +63,8 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
   let next = start.nextOffset
   let fetchPosition = start.nextOffset
   let inFlightTo = start.nextOffset
+  let checkpointAt = start.apart?.checkpoint ?? start.nextOffset
+  let dataAt = start.apart?.data ?? start.nextOffset
   let queuedRecords = 0
   let queuedBytes = 0
 
@@ -71,6 +84,15 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
     },
     get inFlightTo() {
       return inFlightTo
+    },
+    get checkpointAt() {
+      return checkpointAt
+    },
+    get dataAt() {
+      return dataAt
+    },
+    get apart() {
+      return dataAt === checkpointAt ? undefined : { data: dataAt, checkpoint: checkpointAt }
     },
     get queuedRecords() {
       return queuedRecords
@@ -98,9 +120,16 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
       return undefined
     },
     *provenItems(provenFetch) {
+      const border = dataAt > next ? dataAt : undefined
       for (const item of items) {
         if (item.fetch > provenFetch) return
-        yield item
+        if (border === undefined) {
+          yield item
+          continue
+        }
+        const below = itemsBelow(item, border)
+        yield* below.items
+        if (below.isLast) return
       }
     },
     begin(to) {
@@ -108,6 +137,8 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
     },
     finish() {
       next = inFlightTo
+      if (checkpointAt < next) checkpointAt = next
+      if (dataAt < next) dataAt = next
       while (items.length > 0) {
         const dropped = dropBelow(items, next)
         queuedRecords -= dropped.records
@@ -115,8 +146,23 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
         if (!dropped.whole) break
       }
     },
+    dataMoved(to) {
+      if (dataAt < to) dataAt = to
+    },
   }
   return lane
+}
+
+/** The part of an item below a border, ending in the border itself once something lies at or beyond it. */
+function itemsBelow(item: LaneItem, border: Offset): { readonly items: readonly LaneItem[]; readonly isLast: boolean } {
+  const { fetch } = item
+  const end: LaneItem = { kind: 'end', fetch, endOffset: border }
+  if (item.kind === 'end')
+    return item.endOffset < border ? { items: [item], isLast: false } : { items: [end], isLast: true }
+  const records = item.records.filter(({ offset }) => offset < border)
+  if (records.length === item.records.length) return { items: [item], isLast: false }
+  const below: LaneItem = { kind: 'records', fetch, records }
+  return { items: records.length === 0 ? [end] : [below, end], isLast: true }
 }
 
 function continuityFault(batch: PartitionBatch, fetchPosition: Offset): LaneFault | undefined {

@@ -57,7 +57,7 @@ export function startRun<Writer>(parts: RunParts<Writer>): ProjectionRun {
       for (const lane of lanes) if (lane.headFetch !== undefined) scheduler.kick(lane)
     },
   })
-  const fetching = createFetchLoop(context, guard)
+  const fetching = createFetchLoop(context, guard, (lane) => scheduler.kick(lane))
   const watch = createStoreWatch(context)
   const leases = createLeaseLoop(context, guard, watch)
   const confirmIfCaughtUp = confirmOnce(parts, context, guard)
@@ -83,6 +83,7 @@ export function startRun<Writer>(parts: RunParts<Writer>): ProjectionRun {
     leaseExpired: () => leases.expired(),
     async drain() {
       fetching.end()
+      await scheduler.whenIdle()
       // What is fetched but unproven waits for one more check; without an answer the stop's deadline ends the wait.
       while (!signal.aborted && lanes.some((lane) => lane.headFetch !== undefined)) {
         await guard.freshVerdict()

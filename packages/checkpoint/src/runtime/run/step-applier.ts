@@ -79,6 +79,7 @@ async function advance<Writer>(
       process: watch.process,
       from: lane.next,
       to: step.to,
+      ...(lane.apart === undefined ? {} : { apart: lane.apart }),
       writes: step.writes,
       witness: step.witness,
       quarantine: step.quarantine,
@@ -131,7 +132,8 @@ async function lost<Writer>(
   context.notify((observer) => observer.onConflict?.(partition, outcome.kind))
   switch (outcome.kind) {
     case 'process-changed':
-      // Nothing was written. The step is built again once everything has been re-read and found to be ours.
+      // The checkpoint did not move; data that lives apart may have. The step is built again once everything has been re-read and found to be ours.
+      if (outcome.dataAt !== undefined) lane.dataMoved(outcome.dataAt)
       await watch.recheck()
       return context.signal.aborted ? 'nothing' : 'more'
     case 'fenced': {

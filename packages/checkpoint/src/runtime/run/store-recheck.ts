@@ -1,3 +1,4 @@
+import { decodeOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { identityDifferences, judgeFence } from '@tidemark/log'
 import type { Fence, LogIdentity } from '@tidemark/log'
@@ -15,7 +16,15 @@ export interface HeldState {
   readonly nonce: string
   readonly fences: ReadonlyMap<number, Fence>
   /** By partition: the lowest and highest position the checkpoint can have had while it was being read. */
-  readonly positions: ReadonlyMap<number, { readonly lowest: Offset; readonly highest: Offset }>
+  readonly positions: ReadonlyMap<number, PositionRange>
+  /** The same of data that lives apart; judged only where the store reports twins. */
+  readonly dataPositions: ReadonlyMap<number, PositionRange>
+}
+
+/** Where a position can have stood at some moment of a reading. */
+export interface PositionRange {
+  readonly lowest: Offset
+  readonly highest: Offset
 }
 
 /**
@@ -43,7 +52,7 @@ export function judgeRecheck(held: HeldState, stored: StoredState): DirtyReason 
     const found = stored.incarnation.nonce ?? 'none'
     return dirtyReason('STORE_CHANGED', `the store's incarnation changed`, { held: held.nonce, found })
   }
-  return metaChange(held, stored) ?? checkpointChange(held, stored)
+  return metaChange(held, stored) ?? checkpointChange(held, stored) ?? twinChange(held, stored)
 }
 
 function metaChange(held: HeldState, stored: StoredState): DirtyReason | undefined {
@@ -56,7 +65,7 @@ function metaChange(held: HeldState, stored: StoredState): DirtyReason | undefin
 }
 
 function checkpointChange(held: HeldState, stored: StoredState): DirtyReason | undefined {
-  for (const [partition, { lowest, highest }] of held.positions) {
+  for (const [partition, range] of held.positions) {
     const fields = stored.checkpoints.get(partition)
     if (fields === undefined)
       return dirtyReason('STORE_CHANGED', `the checkpoint of partition ${partition} is gone`, {}, partition)
@@ -69,12 +78,36 @@ function checkpointChange(held: HeldState, stored: StoredState): DirtyReason | u
       const message = `checkpoint ${partition}: ${difference.field} is ${difference.found}, was ${difference.expected}`
       return dirtyReason('STORE_CHANGED', message, {}, partition)
     }
-    const { nextOffset } = decoded.value
-    if (nextOffset < lowest || nextOffset > highest) {
-      const values = { stored: String(nextOffset), lowest: String(lowest), highest: String(highest) }
-      const message = `checkpoint ${partition} is ${nextOffset}, this projection left it at ${lowest}`
-      return dirtyReason('STORE_CHANGED', message, values, partition)
-    }
+    const change = outside(range, 'checkpoint', partition, decoded.value.nextOffset)
+    if (change !== undefined) return change
   }
   return undefined
+}
+
+/** Data that lives apart and fell back behind what was written: its server lost what the checkpoint still claims. */
+function twinChange(held: HeldState, stored: StoredState): DirtyReason | undefined {
+  if (stored.twins === undefined) return undefined
+  for (const [partition, range] of held.dataPositions) {
+    const text = stored.twins.get(partition)
+    const position = text === undefined ? undefined : decodeOffset(text)
+    if (position === undefined) {
+      const message = `the position in the data of partition ${partition} is ${text === undefined ? 'gone' : 'damaged'}`
+      return dirtyReason('STORE_CHANGED', message, {}, partition)
+    }
+    const change = outside(range, 'position in the data of partition', partition, position)
+    if (change !== undefined) return change
+  }
+  return undefined
+}
+
+function outside(range: PositionRange, what: string, partition: number, found: Offset): DirtyReason | undefined {
+  const { lowest, highest } = range
+  if (found >= lowest && found <= highest) return undefined
+  const values = { stored: String(found), lowest: String(lowest), highest: String(highest) }
+  return dirtyReason(
+    'STORE_CHANGED',
+    `${what} ${partition} is ${found}, this projection left it at ${lowest}`,
+    values,
+    partition,
+  )
 }

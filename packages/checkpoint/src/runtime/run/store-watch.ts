@@ -2,6 +2,7 @@ import { withDeadline } from '@tidemark/core'
 import { dirtyReasonOfThrown } from '../dirty-reason.ts'
 import type { RunContext } from './run-context.ts'
 import { judgeRecheck } from './store-recheck.ts'
+import type { PositionRange } from './store-recheck.ts'
 
 /** Re-reads the store and knows which of its lives was last found to hold what this run wrote. */
 export interface StoreWatch {
@@ -21,17 +22,19 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
     const { nonce } = context.start
     const { fences } = context.start.claim
     // Steps go on while the store is being read, so a position may be anything from here to where its step leads.
-    const lowest = new Map(context.lanes.map((lane) => [lane.partition, lane.next]))
+    const before = new Map(context.lanes.map((lane) => [lane, { checkpoint: lane.checkpointAt, data: lane.dataAt }]))
     try {
       const reading = store.read({ topic, partitionCount: identity.partitionCount })
       const stored = await withDeadline(clock, 're-reading the stored state', limits.stallMsMax, reading)
-      const positions = new Map(
-        context.lanes.map((lane) => [
-          lane.partition,
-          { lowest: lowest.get(lane.partition)!, highest: lane.inFlightTo },
-        ]),
-      )
-      const change = judgeRecheck({ identity, declarations, nonce, fences, positions }, stored)
+      const rangesOf = (side: 'checkpoint' | 'data'): ReadonlyMap<number, PositionRange> =>
+        new Map(
+          context.lanes.map((lane) => {
+            const lowest = before.get(lane)![side]
+            return [lane.partition, { lowest, highest: lowest > lane.inFlightTo ? lowest : lane.inFlightTo }]
+          }),
+        )
+      const [positions, dataPositions] = [rangesOf('checkpoint'), rangesOf('data')]
+      const change = judgeRecheck({ identity, declarations, nonce, fences, positions, dataPositions }, stored)
       if (change !== undefined) return context.fail(change)
       process = stored.incarnation.process
     } catch (error) {
