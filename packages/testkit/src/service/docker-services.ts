@@ -2,6 +2,7 @@ import type { ServiceEndpoint } from './service-endpoint.ts'
 import { freePorts } from './process/free-port.ts'
 import { kafkaVersion } from './kafka/kafka-jars.ts'
 
+const postgresImage = 'postgres:16-alpine'
 const redisImage = 'redis:7.2-alpine'
 const kafkaImage = `apache/kafka:${kafkaVersion}`
 
@@ -21,6 +22,29 @@ export async function startRedisInDocker(): Promise<ServiceEndpoint> {
     service: 'redis',
     backend: 'docker',
     address: `redis://${container.getHost()}:${container.getMappedPort(6379)}`,
+    async close() {
+      await container.stop()
+    },
+  }
+}
+
+/**
+ * A Postgres in Docker, by testcontainers.
+ *
+ * Not exercised where no Docker engine is at hand, see `startRedisInDocker`.
+ */
+export async function startPostgresInDocker(): Promise<ServiceEndpoint> {
+  const { GenericContainer, Wait } = await import('testcontainers')
+  const container = await new GenericContainer(postgresImage)
+    .withEnvironment({ POSTGRES_HOST_AUTH_METHOD: 'trust' })
+    .withExposedPorts(5432)
+    // The image starts the server once to set it up and once more to serve.
+    .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .start()
+  return {
+    service: 'postgres',
+    backend: 'docker',
+    address: `postgres://postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
     async close() {
       await container.stop()
     },

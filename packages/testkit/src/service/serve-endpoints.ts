@@ -1,12 +1,14 @@
 // Run as a process of its own: `serve-endpoints.ts kafka redis`. Starts what it is asked for, prints one JSON line
 // { kafka?: { backend, address } | { error }, redis?: … }, and keeps the services until its standard input ends.
 import { kafkaEndpoint } from './kafka/kafka-endpoint.ts'
+import { postgresEndpoint } from './postgres/postgres-endpoint.ts'
 import { redisEndpoint } from './redis/redis-endpoint.ts'
 import type { ServiceEndpoint } from './service-endpoint.ts'
 
 const starters: Readonly<Record<string, () => Promise<ServiceEndpoint>>> = {
   kafka: kafkaEndpoint,
   redis: redisEndpoint,
+  postgres: postgresEndpoint,
 }
 
 const names = process.argv.slice(2)

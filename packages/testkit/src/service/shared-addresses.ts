@@ -24,6 +24,16 @@ export function sharedRedisUrl(): Promise<string> {
   return sharedAddress('redis', 'REDIS_URL')
 }
 
+/**
+ * URL of the run's shared Postgres, started on first demand; its user may create schemas.
+ *
+ * Use a schema of your own per test and drop it; never ALTER SYSTEM or kill it (`startPostgres` is for that).
+ * Throws: TM_SERVICE_UNAVAILABLE with the remedy; a service test must let it fail.
+ */
+export function sharedPostgresUrl(): Promise<string> {
+  return sharedAddress('postgres', 'POSTGRES_URL')
+}
+
 async function sharedAddress(service: SharedServiceName, variable: string): Promise<string> {
   const desk = process.env[sharedServicesVariable]
   const unavailable = (tried: string, remedy: string): Error =>

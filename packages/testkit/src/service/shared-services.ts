@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { kafkaEndpoint } from './kafka/kafka-endpoint.ts'
+import { postgresEndpoint } from './postgres/postgres-endpoint.ts'
 import { redisEndpoint } from './redis/redis-endpoint.ts'
 import type { ServiceEndpoint } from './service-endpoint.ts'
 
@@ -8,9 +9,9 @@ import type { ServiceEndpoint } from './service-endpoint.ts'
 export const sharedServicesVariable = 'TIDEMARK_SHARED_SERVICES'
 
 /** The services that one run shares. */
-export type SharedServiceName = 'kafka' | 'redis'
+export type SharedServiceName = 'kafka' | 'redis' | 'postgres'
 
-/** One broker and one Redis for all test files of a run, each started when it is first asked for. */
+/** One broker, one Redis and one Postgres for all test files of a run, each started when it is first asked for. */
 export interface SharedServices {
   /** Where the other processes of the run ask. */
   readonly url: string
@@ -23,6 +24,7 @@ export interface SharedServices {
 const starters: Readonly<Record<SharedServiceName, () => Promise<ServiceEndpoint>>> = {
   kafka: () => kafkaEndpoint(),
   redis: () => redisEndpoint(),
+  postgres: () => postgresEndpoint(),
 }
 
 /**

@@ -1,7 +1,6 @@
-import { chooseBackend } from '../backend-choice.ts'
-import { dockerAnswers } from '../docker-probe.ts'
 import { startKafkaInDocker } from '../docker-services.ts'
 import { serviceErrors } from '../errors.ts'
+import { openEndpoint } from '../open-endpoint.ts'
 import { findJava } from './java-binary.ts'
 import { startKafka } from './kafka-cluster.ts'
 import { findKafkaLibraries, kafkaRemedy } from './kafka-jars.ts'
@@ -14,33 +13,23 @@ import { waitUntilReady } from '../process/wait-until-ready.ts'
  *
  * Throws: TM_SERVICE_UNAVAILABLE with the remedy when there is none; TM_SERVICE_NOT_READY when the named one does not answer.
  */
-export async function kafkaEndpoint(
+export function kafkaEndpoint(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<ServiceEndpoint> {
-  const named = env['KAFKA_BROKERS']
-  const choice = chooseBackend({
+  return openEndpoint({
     service: 'Kafka',
     variable: 'KAFKA_BROKERS',
-    address: named,
-    dockerAnswers: (named ?? '') === '' && (await dockerAnswers()),
-    localFound: findKafkaLibraries(env) !== undefined && (await findJava(env)) !== undefined,
+    named: env['KAFKA_BROKERS'],
+    localFound: async () => findKafkaLibraries(env) !== undefined && (await findJava(env)) !== undefined,
     remedy: kafkaRemedy,
-  })
-  switch (choice.kind) {
-    case 'address':
-      return namedKafka(choice.address)
-    case 'docker':
-      return startKafkaInDocker()
-    case 'local': {
+    atAddress: namedKafka,
+    inDocker: startKafkaInDocker,
+    async startLocal() {
       const cluster = await startKafka()
       const address = cluster.bootstrapBrokers.join(',')
       return { service: 'kafka', backend: 'local', address, close: () => cluster.close() }
-    }
-    case 'unavailable': {
-      const details = { service: 'Kafka', tried: [...choice.tried], remedy: choice.remedy }
-      throw serviceErrors.create('TM_SERVICE_UNAVAILABLE', details)
-    }
-  }
+    },
+  })
 }
 
 async function namedKafka(address: string): Promise<ServiceEndpoint> {

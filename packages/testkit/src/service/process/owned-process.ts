@@ -15,6 +15,10 @@ export interface OwnedProcessOptions {
   readonly env?: Readonly<Record<string, string>>
   /** How long a polite stop may take before SIGKILL. */
   readonly stopTimeoutMs?: number
+  /** The polite signal; SIGTERM unless said. */
+  readonly stopSignal?: NodeJS.Signals
+  /** Whom to run it as; needs to be root. */
+  readonly user?: { readonly uid: number; readonly gid: number }
 }
 
 /** Where a started server is in its life. */
@@ -33,7 +37,7 @@ export interface OwnedProcess {
   resume(): void
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>
-  /** SIGTERM, then SIGKILL after the time-out; waits until it is gone. */
+  /** The polite signal, then SIGKILL after the time-out; waits until it is gone. */
   stop(): Promise<void>
 }
 
@@ -61,6 +65,7 @@ export async function startOwnedProcess(options: OwnedProcessOptions): Promise<O
     cwd: options.directory,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', log, log],
+    ...options.user,
   })
   closeSync(log)
   await spawned(child, options.name)
@@ -105,7 +110,7 @@ export async function startOwnedProcess(options: OwnedProcessOptions): Promise<O
       if (state === 'dead') return
       // A stopped process would keep the polite signal pending for ever.
       if (state === 'paused') child.kill('SIGCONT')
-      child.kill('SIGTERM')
+      child.kill(options.stopSignal ?? 'SIGTERM')
       const timer = setTimeout(() => child.kill('SIGKILL'), options.stopTimeoutMs ?? 5_000)
       await gone
       clearTimeout(timer)

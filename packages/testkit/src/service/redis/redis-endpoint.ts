@@ -1,7 +1,5 @@
-import { chooseBackend } from '../backend-choice.ts'
-import { dockerAnswers } from '../docker-probe.ts'
 import { startRedisInDocker } from '../docker-services.ts'
-import { serviceErrors } from '../errors.ts'
+import { openEndpoint } from '../open-endpoint.ts'
 import { findBinary } from '../process/find-binary.ts'
 import { probeRedis } from './redis-readiness.ts'
 import { redisRemedy, startRedis } from './redis-server.ts'
@@ -16,32 +14,22 @@ const sharedConfig = { appendonly: 'yes', appendfsync: 'everysec', 'maxmemory-po
  *
  * Throws: TM_SERVICE_UNAVAILABLE with the remedy when there is none; TM_SERVICE_NOT_READY when the named one does not answer.
  */
-export async function redisEndpoint(
+export function redisEndpoint(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<ServiceEndpoint> {
-  const named = env['REDIS_URL']
-  const choice = chooseBackend({
+  return openEndpoint({
     service: 'Redis',
     variable: 'REDIS_URL',
-    address: named,
-    dockerAnswers: (named ?? '') === '' && (await dockerAnswers()),
-    localFound: findBinary('redis-server', env['PATH']) !== undefined,
+    named: env['REDIS_URL'],
+    localFound: async () => findBinary('redis-server', env['PATH']) !== undefined,
     remedy: redisRemedy,
-  })
-  switch (choice.kind) {
-    case 'address':
-      return namedRedis(choice.address)
-    case 'docker':
-      return startRedisInDocker()
-    case 'local': {
+    atAddress: namedRedis,
+    inDocker: startRedisInDocker,
+    async startLocal() {
       const server = await startRedis({ config: sharedConfig })
       return { service: 'redis', backend: 'local', address: server.url, close: () => server.close() }
-    }
-    case 'unavailable': {
-      const details = { service: 'Redis', tried: [...choice.tried], remedy: choice.remedy }
-      throw serviceErrors.create('TM_SERVICE_UNAVAILABLE', details)
-    }
-  }
+    },
+  })
 }
 
 async function namedRedis(address: string): Promise<ServiceEndpoint> {

@@ -20,6 +20,8 @@ export interface RedisServerOptions {
   readonly password?: string
   /** Lines of an ACL file, for example `user reader on >secret ~* +@read`. */
   readonly aclLines?: readonly string[]
+  /** Runs it as a sentinel: it watches primaries and keeps no data. */
+  readonly isSentinel?: boolean
   readonly readyTimeoutMs?: number
 }
 
@@ -155,7 +157,7 @@ class LocalRedis implements RedisServer {
     await this.stop()
     this.#options = { ...this.#options, config: { ...this.#options.config, ...changes.config } }
     if (changes.wipeData === true) {
-      for (const name of ['dump.rdb', 'appendonlydir'])
+      for (const name of ['dump.rdb', 'appendonlydir', 'nodes.conf'])
         rmSync(join(this.dataDirectory, name), { recursive: true, force: true })
     }
     const configFile = join(this.dataDirectory, 'redis.conf')
@@ -166,7 +168,7 @@ class LocalRedis implements RedisServer {
     const owned = await startOwnedProcess({
       name: `redis-server 127.0.0.1:${this.port}`,
       command: this.#binary,
-      args: [configFile],
+      args: this.#options.isSentinel === true ? [configFile, '--sentinel'] : [configFile],
       directory: this.dataDirectory,
     })
     this.#process = owned

@@ -1,0 +1,10 @@
+// Reading order: lock-owner (who may take over), machine-facts, exclusive-lock -> open-pglite (the database).
+export { openPglite } from './open-pglite.ts'
+export type { OpenPgliteOptions, PgliteDatabase } from './open-pglite.ts'
+export type {
+  PostgresConnection,
+  PostgresDatabase,
+  PostgresResult,
+  PostgresStatement,
+  PostgresValue,
+} from '../database/postgres-database.ts'

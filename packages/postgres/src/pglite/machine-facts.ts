@@ -1,0 +1,50 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { HereAndNow, ProcessSighting } from './lock-owner.ts'
+
+/**
+ * Which machine, running and process id namespace this is.
+ *
+ * Where the system does not tell (no /proc), the parts are one fixed word: then the running and the start of a process cannot
+ * be compared, and a lock is taken over only when no process has its id.
+ */
+export function hereAndNow(): HereAndNow {
+  return {
+    host: hostname(),
+    bootId: readText('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',
+    pidNamespace: readLink('/proc/self/ns/pid') ?? 'unknown',
+  }
+}
+
+/** What runs under a process id. */
+export function lookAtProcess(pid: number): ProcessSighting {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM says that it runs, as somebody else's.
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return { kind: 'gone' }
+  }
+  const stat = readText(`/proc/${pid}/stat`)
+  if (stat === undefined) return { kind: 'running', startTicks: undefined }
+  // The second field is the name in parentheses and may hold blanks. The state follows it, the start is the 20th from there.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  // A process that has ended but was not yet waited for holds nothing any more.
+  if (fields[0] === 'Z' || fields[0] === 'X') return { kind: 'gone' }
+  return { kind: 'running', startTicks: fields[19] }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
