@@ -16,7 +16,7 @@ export interface BackPressure {
  * Not fetching keeps what the client has read ahead; pausing throws it away, and it crosses the network a second time.
  * So pausing is for a lane that stands still while others could go on. Milliseconds.
  */
-const heldBackMsMax = 250
+const heldBackMsMax = 1_000
 
 /** The back-pressure of a run. Promises: CKP-41. */
 export function createBackPressure<Writer>(context: RunContext<Writer>, isOver: () => boolean): BackPressure {
