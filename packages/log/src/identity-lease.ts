@@ -21,6 +21,9 @@ export interface IdentityLease {
   readonly broken: SurveyVerdict | undefined
 }
 
+/** The number of what a check need not cover: fetches are numbered from 1, and what is not above `proven` is proven. */
+export const PROVEN_BY_ORIGIN = 0
+
 /** A lease of an identity that was just proven, before any fetch. */
 export function newIdentityLease(provenAtMs: number): IdentityLease {
   return { fetched: 0, proven: 0, checking: undefined, provenAtMs, unansweredSinceMs: undefined, broken: undefined }

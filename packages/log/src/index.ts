@@ -18,7 +18,14 @@ export { decodeWitness, encodeWitness, judgeWitness, witnessOf } from './tail-wi
 export type { TailWitness, WitnessVerdict } from './tail-witness.ts'
 export { decodeFence, encodeFence, judgeFence } from './fence.ts'
 export type { Fence, FenceVerdict } from './fence.ts'
-export { checkEnded, checkStarted, decideFetch, fetchReturned, newIdentityLease } from './identity-lease.ts'
+export {
+  checkEnded,
+  checkStarted,
+  decideFetch,
+  fetchReturned,
+  newIdentityLease,
+  PROVEN_BY_ORIGIN,
+} from './identity-lease.ts'
 export type { IdentityLease, LeaseDecision } from './identity-lease.ts'
 export { originOfBatch } from './batch-origin.ts'
 export type { BatchOrigin } from './batch-origin.ts'

@@ -33,7 +33,9 @@ export function createEmbeddedLog(options: EmbeddedLogOptions): CommittedLog {
     inspector: createEmbeddedInspector(directory, clock),
     async openReader(request) {
       requireOpen()
-      const identity = await requireTopic(directory, request.topic)
+      const found = await requireTopic(directory, request.topic)
+      // Another id than the caller holds is told by the first poll, as it is under a running reader.
+      const identity = request.identity ?? found
       const cursors = openCursors(directory, identity, request)
       const reader: LogReader = createEmbeddedReader({
         directory,
@@ -86,6 +88,11 @@ async function readBackAll(directory: string, request: ReadBackRequest): Promise
     return request.records.map((each) => ({ kind: 'unreadable', ...each, message }))
   }
   const { topicId } = reading.topic.identity
+  const held = request.identity?.topicId ?? topicId
+  if (held !== topicId) {
+    const message = `topic ${request.topic} was recreated: its id was ${held}, is ${topicId}`
+    return request.records.map((each) => ({ kind: 'unreadable', ...each, message }))
+  }
   const readOne = (partition: number, offset: Offset): Promise<ReadBack> =>
     readBackOne(partitionDirectory(directory, topicId, partition), partition, offset).catch((error: unknown) => ({
       kind: 'unreadable',

@@ -89,7 +89,9 @@ class EmbeddedReader implements LogReader {
   }
 
   async #readAll(recordsMax: number): Promise<PollResult> {
-    const { cursors } = this.#options
+    const { cursors, identity } = this.#options
+    // The cursors read the files of this id, which are the files of no other topic.
+    const servedTopicId = identity.topicId
     const batches: PartitionBatch[] = []
     let left = recordsMax
     const partitions = [...cursors.keys()]
@@ -100,8 +102,8 @@ class EmbeddedReader implements LogReader {
       if (reading.kind === 'failed') return reading
       const { records, endOffset } = reading
       left -= records.length
-      if (endOffset !== undefined) batches.push({ partition, records, endOffset })
-      else if (records.length > 0) batches.push({ partition, records })
+      if (endOffset !== undefined) batches.push({ partition, records, endOffset, servedTopicId })
+      else if (records.length > 0) batches.push({ partition, records, servedTopicId })
     }
     // The next poll begins with another partition, so that one long log does not starve the others.
     this.#firstTurn = partitions.length === 0 ? 0 : (this.#firstTurn + 1) % partitions.length

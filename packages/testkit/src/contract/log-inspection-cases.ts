@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { isCanonicalTopicId } from '@tidemark/core'
+import { isCanonicalTopicId, isTidemarkError, offsetOf } from '@tidemark/core'
 import { boundsFault } from '@tidemark/log'
 import type { CommittedLogWorld } from './committed-log-world.ts'
 import {
@@ -136,6 +136,61 @@ export const logInspectionCases: readonly LogCase[] = [
       await readUntil(world, reader, { ends: [3, 0] })
       await world.recreate!()
       await world.append(0, range('new', 9))
+      const reading = await readUntil(world, reader, { ends: [9] })
+      assert.notEqual(reading.failure, undefined)
+      assert.deepEqual(textsOf(reading.records[0]), [])
+    },
+  ),
+  logCase(
+    {
+      id: 'CLG-59',
+      title: 'a reader that fetches by id says of every batch under which id it was served',
+      promises: ['LOG-12'],
+      needs: ['pinned-identity'],
+    },
+    async (world) => {
+      await world.append(0, range('a', 3))
+      const log = await world.openLog()
+      const identity = await provenIdentity(world, log)
+      const positions = [0, 1].map((partition) => ({ partition, nextOffset: offsetOf(0) }))
+      const reader = await log.openReader({ topic: world.topic, positions, identity, deadlineMs: world.deadlineMs })
+      const untilMs = performance.now() + world.deadlineMs
+      const ends = new Set<number>()
+      while (ends.size < 2 && performance.now() < untilMs) {
+        const result = await reader.poll({ recordsMax: 2, waitMs: 50 })
+        assert.equal(result.kind, 'fetched')
+        if (result.kind !== 'fetched') return
+        for (const { partition, servedTopicId, endOffset } of result.batches) {
+          assert.equal(servedTopicId, identity.topicId)
+          if (endOffset !== undefined) ends.add(partition)
+        }
+      }
+      assert.equal(ends.size, 2)
+    },
+  ),
+  logCase(
+    {
+      id: 'CLG-60',
+      title: 'a reader opened for an identity that is gone brings nothing of the topic that has its name',
+      promises: ['A5', 'CK-03'],
+      needs: ['recreation', 'pinned-identity'],
+    },
+    async (world) => {
+      await world.append(0, range('old', 3))
+      const log = await world.openLog()
+      const identity = await provenIdentity(world, log)
+      await world.recreate!()
+      await world.append(0, range('new', 9))
+      const positions = [0, 1].map((partition) => ({ partition, nextOffset: offsetOf(0) }))
+      const request = { topic: world.topic, identity, deadlineMs: world.deadlineMs }
+      const [found] = await log
+        .readBack({ ...request, records: [{ partition: 0, offset: offsetOf(1) }] })
+        .catch(() => [])
+      assert.notEqual(found?.kind, 'record')
+      const reader = await log.openReader({ ...request, positions }).catch((error: unknown) => {
+        assert.ok(isTidemarkError(error), String(error))
+      })
+      if (reader === undefined) return
       const reading = await readUntil(world, reader, { ends: [9] })
       assert.notEqual(reading.failure, undefined)
       assert.deepEqual(textsOf(reading.records[0]), [])

@@ -117,6 +117,10 @@ function openLog(world: SimLogWorld, options: SimLogOptions): CommittedLog {
           if (topic === undefined || partition >= topic.partitionCount) {
             return { kind: 'unreadable', partition, offset, message: `no partition ${partition} of ${request.topic}` }
           }
+          const held = options.recreation === 'fails' ? request.identity?.topicId : undefined
+          if (held !== undefined && held !== topic.topicId) {
+            return { kind: 'unreadable', partition, offset, message: `topic id ${held} is unknown` }
+          }
           const record = topic.partition(partition).recordAt(offset)
           return record === undefined
             ? { kind: 'absent', partition, offset }

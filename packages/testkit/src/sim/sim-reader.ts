@@ -32,7 +32,10 @@ export interface ReaderFaults {
   endsUnreported: boolean
 }
 
-/** What a reader does when the topic under it is recreated: go on silently, or fail because it fetches by id. */
+/**
+ * What a reader does when the topic under it is recreated: go on silently, or fail because it fetches by id. One that
+ * fetches by id says with every batch under which id it was served.
+ */
 export type RecreationBehaviour = 'silent' | 'fails'
 
 interface Cursor {
@@ -59,7 +62,8 @@ export interface SimReaderWorld {
 export function createSimReader(world: SimReaderWorld, request: ReaderRequest): LogReader {
   const { cluster, clock, gate, faults } = world
   const topic = cluster.topic(request.topic)
-  const openedUnder = topic.topicId
+  // An identity that the caller proved is what is fetched, also when the topic was recreated since.
+  const openedUnder = request.identity?.topicId ?? topic.topicId
   const cursors = new Map<number, Cursor>()
   for (const { partition, nextOffset: position } of request.positions) {
     topic.partition(partition)
@@ -93,7 +97,9 @@ export function createSimReader(world: SimReaderWorld, request: ReaderRequest): 
       finished = gathered.failure
       return { kind: 'failed', failure: finished }
     }
-    return gathered.batches.length > 0 ? { kind: 'fetched', batches: gathered.batches } : undefined
+    if (gathered.batches.length === 0) return undefined
+    if (world.recreation === 'silent') return { kind: 'fetched', batches: gathered.batches }
+    return { kind: 'fetched', batches: gathered.batches.map((batch) => ({ ...batch, servedTopicId: live.topicId })) }
   }
   return {
     poll: (poll: PollRequest) =>

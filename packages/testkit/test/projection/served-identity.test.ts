@@ -58,12 +58,12 @@ describe('a batch that says under which topic id it was served', () => {
     const checks = async (recreation: 'silent' | 'fails'): Promise<number> => {
       const world = createProjectionWorld({ partitions: 1, recreation })
       const projection = await startReady(world.projection({ leaseMs: 600_000 }))
-      const before = projection.status().counts.identityChecks
+      const before = projection.status().counters.identityChecks
       for (let n = 0; n < 20; n += 1) {
         world.log.cluster.topic(topicName).append(0, dispatch('ann', n))
         await untilNext(world, projection, String(n + 1))
       }
-      const after = projection.status().counts.identityChecks
+      const after = projection.status().counters.identityChecks
       await projection.stop()
       checkComplete(world)
       return after - before

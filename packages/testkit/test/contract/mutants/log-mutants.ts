@@ -1,4 +1,4 @@
-import { offsetOf } from '@tidemark/core'
+import { offsetOf, topicIdOf } from '@tidemark/core'
 import type { CommittedLog, LogReader, PartitionBatch, PollResult } from '@tidemark/log'
 import type { SimLogWorld } from '@tidemark/testkit/sim'
 
@@ -236,5 +236,21 @@ const readBackMutants: readonly LogMutant[] = [
   })),
 ]
 
+/** A log that fetches by name and calls itself pinned is a planted bug as it stands. */
+const pinnedMutants: readonly LogMutant[] = [
+  changedLog('a log that fetches by name calls itself pinned, and goes on in a recreated topic', 'CLG-58', () => ({})),
+  changedLog('a log that calls itself pinned does not say what its batches were served as', 'CLG-59', () => ({})),
+  changedBatches('a log stamps its batches with an id of its own making', 'CLG-59', (batch) => ({
+    ...batch,
+    servedTopicId: topicIdOf('0d9c2a51-5a4f-4d1e-9b7f-64a3a1f0c2de'),
+  })),
+  changedLog('a log that calls itself pinned adopts the id it finds', 'CLG-60', () => ({})),
+]
+
 /** Every planted bug of a log. Each must be found by the case it names. */
-export const logMutants: readonly LogMutant[] = [...readerMutants, ...inspectorMutants, ...readBackMutants]
+export const logMutants: readonly LogMutant[] = [
+  ...readerMutants,
+  ...inspectorMutants,
+  ...readBackMutants,
+  ...pinnedMutants,
+]
