@@ -1,3 +1,20 @@
+/** How a command ended. */
+export type Verdict =
+  | 'would-start'
+  | 'sound'
+  | 'equal'
+  | 'rebuilt'
+  | 'failed'
+  | 'usage'
+  | 'refused'
+  | 'damaged'
+  | 'unavailable'
+  | 'different'
+  | 'unknown-namespace'
+  | 'dirty'
+  | 'unverifiable'
+  | 'interrupted'
+
 /** One way in which a command may end. */
 export interface VerdictRow {
   readonly exitCode: number
@@ -5,7 +22,7 @@ export interface VerdictRow {
 }
 
 /** Every verdict of every command, and the exit code it ends with. Both are stable; the guide shows this table. */
-export const verdicts = {
+export const verdicts: Readonly<Record<Verdict, VerdictRow>> = {
   'would-start': { exitCode: 0, meaning: 'explain, rebuild without --execute: the start would go through' },
   sound: { exitCode: 0, meaning: 'inspect: everything stored can be read and agrees with itself' },
   equal: { exitCode: 0, meaning: 'verify: what is served is what the log says' },
@@ -27,7 +44,4 @@ export const verdicts = {
     meaning: 'verify: it cannot be proven, for want of history, identity or a larger limit',
   },
   interrupted: { exitCode: 130, meaning: 'ended by SIGINT or SIGTERM before a verdict' },
-} as const satisfies Readonly<Record<string, VerdictRow>>
-
-/** How a command ended. */
-export type Verdict = keyof typeof verdicts
+}

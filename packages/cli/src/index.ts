@@ -2,7 +2,7 @@
 export { verdicts } from './exit-codes.ts'
 export type { Verdict, VerdictRow } from './exit-codes.ts'
 export { REPORT_VERSION } from './reports/report.ts'
-export type { CommandName, ErrorReport, ReasonLine, ReportHead, StoreLine } from './reports/report.ts'
+export type { CommandName, ErrorReport, ReasonLine, ReportHead, ShownIdentity, StoreLine } from './reports/report.ts'
 export type { BoundedList } from './reports/bounded-list.ts'
 export type { ExplainedPartition, ExplainReport, LogLine } from './reports/explain-report.ts'
 export type { InspectedPartition, InspectReport, QuarantinedRecord } from './reports/inspect-report.ts'

@@ -20,12 +20,11 @@ import type { CommandName } from './reports/report.ts'
 export async function runTidemark(host: CommandHost): Promise<number> {
   const secrets = createSecrets()
   const { program, finished } = createCommandLine(host, { env: host.env, cwd: host.cwd, secrets })
-  const complaints: string[] = []
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => host.stdout.write(text),
       // Shown in the form of every other error, once it is known what kind was asked for.
-      writeErr: (text) => void complaints.push(text),
+      writeErr: () => undefined,
       getOutHelpWidth: () => host.stdout.columns ?? 100,
       getOutHasColors: () => wantsColor(host.stdout, host.env),
     })
@@ -36,7 +35,7 @@ export async function runTidemark(host: CommandHost): Promise<number> {
     return outcome === undefined ? 0 : show(host, outcome)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0
-    return showError(host, error instanceof CommanderError ? usageError(error, complaints, host) : error, secrets)
+    return showError(host, error instanceof CommanderError ? usageError(error) : error, secrets)
   }
 }
 
@@ -54,15 +53,13 @@ function showError(host: CommandHost, error: unknown, secrets: Secrets): number 
 }
 
 /** Commander's complaint as an error of ours. A value given to an option that does not exist may be a secret. */
-function usageError(error: CommanderError, complaints: readonly string[], host: CommandHost): Error {
+function usageError(error: CommanderError): Error {
   const asked = error.code === 'commander.help'
   const text = asked ? `no command is named; commands: ${commandNames.join(', ')}` : error.message
   const reason = text
     .replace(/^error: /, '')
     .replaceAll(/(--[a-zA-Z0-9-]+)=[^\s']*/g, '$1=***')
     .replaceAll(/\s+/g, ' ')
-  void complaints
-  void host
   return cliErrors.create('TM_CLI_USAGE', { reason })
 }
 

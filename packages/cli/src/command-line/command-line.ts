@@ -133,19 +133,21 @@ function addRebuild(program: Command, host: CommandHost, sources: PlaceSources, 
     .description('everything again from offset 0 into a namespace never used; a look unless --execute repeats its name')
   shared.addNameOptions(command, 'required')
   command
-    .requiredOption('--into <namespace>', 'the new namespace', someText)
+    .requiredOption('--into <namespace>', 'the new namespace (required)', someText)
     .addOption(
-      new Option('--data <where>', 'new data under a prefix of its own, or on the old keys')
+      new Option('--data <where>', 'new data under a prefix of its own, or on the old keys (required)')
         .choices(['new-prefix', 'shared'])
         .makeOptionMandatory(),
     )
     .option('--new-data-prefix <prefix>', 'stands before every new data key; as --data-prefix when shared')
     .option('--keeps-old-data', 'with --data shared: what the old projection wrote stays, and that is right')
-    .addOption(new Option('--form <form>', 'how steps are made on Redis').choices(['atomic', 'two-step']))
+    .addOption(
+      new Option('--form <form>', 'how steps are made on Redis (required there)').choices(['atomic', 'two-step']),
+    )
   shared.addReadyTarget(shared.addProjectOptions(shared.addLogOptions(shared.addStoreOptions(command))))
   command
     .addOption(
-      new Option('--undecodable <way>', 'what becomes of a record that cannot be projected')
+      new Option('--undecodable <way>', 'what becomes of a record that cannot be projected (required)')
         .choices(['stop', 'quarantine'])
         .makeOptionMandatory(),
     )

@@ -21,6 +21,8 @@ export function addStoreOptions(command: Command): Command {
     .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', someText)
     .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', someText)
     .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', someText)
+    .option('--schema <name>', 'schema of the checkpoint tables in Postgres', someText)
+    .option('--data-schema <name>', 'schema of the projected data in Postgres', someText)
     .option('--embedded <dir>', 'the store is an embedded directory', someText)
 }
 
@@ -34,8 +36,9 @@ export function addLogOptions(command: Command): Command {
 
 /** What to look at and from which topic. */
 export function addNameOptions(command: Command, topic: 'required' | 'optional'): Command {
-  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection', someText)
-  if (topic === 'required') return command.requiredOption('-t, --topic <name>', 'the projected topic', someText)
+  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', someText)
+  if (topic === 'required')
+    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', someText)
   return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', someText)
 }
 
@@ -49,7 +52,11 @@ export function addDeclarationOptions(command: Command, which: 'all' | 'store'):
 /** The host's module. */
 export function addProjectOptions(command: Command): Command {
   return command
-    .requiredOption('--project <module>', 'ES module that exports the projection function of the service', someText)
+    .requiredOption(
+      '--project <module>',
+      'ES module that exports the projection function of the service (required)',
+      someText,
+    )
     .option('--export <name>', 'the name of that export', someText, 'project')
     .option('--data-prefix <prefix>', 'stands before every data key', '')
     .option('--stall-ms <ms>', 'how long the log may deliver nothing', wholeNumber(100, 3_600_000), 30_000)
@@ -58,7 +65,10 @@ export function addProjectOptions(command: Command): Command {
 
 /** When ready is reached; a start has no default for it, and neither has its dry run. */
 export function addReadyTarget(command: Command): Command {
-  const option = new Option('--ready-target <target>', 'ready at the high watermark or at the read-committed end')
+  const option = new Option(
+    '--ready-target <target>',
+    'ready at the high watermark or at the read-committed end (required)',
+  )
   return command.addOption(option.choices(['hw', 'lso']).makeOptionMandatory())
 }
 

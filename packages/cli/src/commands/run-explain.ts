@@ -28,6 +28,7 @@ export async function runExplain(settings: ExplainSettings, host: CommandHost): 
   const place = await openStorePlace(settings.store, LOOKING, deadlineMs)
   try {
     const store = place.store(namespace)
+    const deep = settings.deep ? place.inspector(namespace) : undefined
     const { log, name } = await openLog(settings.log, deadlineMs)
     try {
       const explanation = await explainStart({
@@ -38,7 +39,7 @@ export async function runExplain(settings: ExplainSettings, host: CommandHost): 
         declarations,
         inspectMsMax: deadlineMs,
         signal: host.signal,
-        ...(settings.deep ? { deep: place.inspector(namespace) } : {}),
+        ...(deep === undefined ? {} : { deep }),
       })
       const report = explainReport({ store: place.name, log: name }, explanation, limit)
       return { report, render: (style) => renderExplain(report, style) }

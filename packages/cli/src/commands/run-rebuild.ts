@@ -55,7 +55,14 @@ export async function runRebuild(settings: RebuildSettings, host: CommandHost): 
     throw cliErrors.create('TM_CLI_CONFIRMATION_MISMATCH', { given: execute.slice(0, 200), due: into })
   }
   const module = await loadProjectModule(settings.project, settings.exportName, host.cwd)
-  const access = execute === undefined ? ({ kind: 'read', form } as const) : ({ kind: 'write', form } as const)
+  const { isEmpty } = module
+  if (isEmpty === undefined && (settings.store.kind === 'postgres' || settings.store.kind === 'pglite')) {
+    const reason =
+      'a rebuild on Postgres needs its export "isEmpty", which says whether the tables of the host are empty'
+    throw cliErrors.create('TM_CLI_PROJECT_INVALID', { file: settings.project, reason })
+  }
+  const kind = execute === undefined ? 'read' : 'write'
+  const access = { kind, form, ...(isEmpty === undefined ? {} : { isEmpty }) } as const
   const place = await openStorePlace(settings.store, access, settings.deadlineMs)
   try {
     const opened = await openLog(settings.log, settings.deadlineMs)

@@ -22,6 +22,11 @@ export async function openLog(place: LogPlace, deadlineMs: number): Promise<Open
   const { brokers, security } = place
   const connectTimeoutMs = Math.min(Math.max(deadlineMs, 100), 120_000)
   const options = { brokers, security, clientName: 'tidemark-command', connectTimeoutMs }
+  const name = `kafka at ${brokers.join(',')}`
+  if (place.client === 'pinned') {
+    const { createPinnedKafkaLog } = await loadClient('--kafka-client pinned', () => import('@tidemark/kafka/pinned'))
+    return { log: createPinnedKafkaLog(options), name }
+  }
   const { createKafkaLog } = await loadClient('--kafka', () => import('@tidemark/kafka'))
-  return { log: createKafkaLog(options), name: `kafka at ${brokers.join(',')}` }
+  return { log: createKafkaLog(options), name }
 }

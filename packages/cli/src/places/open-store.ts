@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { IdempotentWriter, ProjectedDataReader, ProjectionStore, StoreInspector } from '@tidemark/checkpoint'
+import type { EmptyQuestion, PostgresDatabase } from '@tidemark/postgres/checkpoint'
+import { cliErrors } from '../errors.ts'
 import { loadClient } from './load-client.ts'
 import type { StorePlace } from './place.ts'
 
@@ -6,6 +10,8 @@ import type { StorePlace } from './place.ts'
 export interface StoreAccess {
   readonly kind: 'read' | 'write'
   readonly form: 'atomic' | 'two-step'
+  /** Whether the host's own tables are empty, for the first step into a Postgres. A look never asks. */
+  readonly isEmpty?: (tx: EmptyQuestion) => Promise<boolean>
 }
 
 /** How the commands open a place that only look. */
@@ -17,7 +23,8 @@ export interface OpenStorePlace {
   readonly name: string
   store(namespace: string, dataPrefix?: string): ProjectionStore<IdempotentWriter>
   data(dataPrefix: string): ProjectedDataReader
-  inspector(namespace: string): StoreInspector
+  /** Absent where the store has no way to list what a read does not show. */
+  inspector(namespace: string): StoreInspector | undefined
   /** Closes whatever was opened, stores included. */
   close(): Promise<void>
 }
@@ -38,8 +45,9 @@ export async function openStorePlace(
     case 'embedded':
       return openEmbedded(place.directory, access)
     case 'postgres':
+      return openPostgres(place, access, deadlineMs)
     case 'pglite':
-      throw new Error('not there yet')
+      return openPgliteDirectory(place, access, deadlineMs)
   }
 }
 
@@ -84,6 +92,66 @@ async function openEmbedded(directory: string, access: StoreAccess): Promise<Ope
     inspector: (namespace) => adapter.createEmbeddedStoreInspector({ storage, namespace }),
     close: () => storage.close(),
   }
+}
+
+type PostgresPlace = Extract<StorePlace, { kind: 'postgres' | 'pglite' }>
+
+async function openPostgres(
+  place: Extract<PostgresPlace, { kind: 'postgres' }>,
+  access: StoreAccess,
+  deadlineMs: number,
+): Promise<OpenStorePlace> {
+  const { connectPostgres } = await loadClient('--postgres', () => import('@tidemark/postgres/pg'))
+  const options = { deadlineMs, connectionsMax: 4, applicationName: 'tidemark-command' }
+  const database = connectPostgres(withPassword(place.url, place.password), options)
+  return openTables(place, access, database, `postgres at ${database.address}`)
+}
+
+async function openPgliteDirectory(
+  place: Extract<PostgresPlace, { kind: 'pglite' }>,
+  access: StoreAccess,
+  deadlineMs: number,
+): Promise<OpenStorePlace> {
+  const { directory } = place
+  // Opening creates what is missing; a mistyped path must not become a database.
+  if (!existsSync(join(directory, 'data'))) {
+    const reason = 'no PGlite database stands there'
+    throw cliErrors.create('TM_CLI_FILE_UNREADABLE', { what: 'the directory', file: directory, reason })
+  }
+  const { openPglite } = await loadClient('--pglite', () => import('@tidemark/postgres/pglite'))
+  const database = await openPglite({ directory, deadlineMs: Math.max(deadlineMs, 60_000) })
+  return openTables(place, access, database, `pglite in ${directory}`)
+}
+
+async function openTables(
+  place: PostgresPlace,
+  access: StoreAccess,
+  database: PostgresDatabase,
+  name: string,
+): Promise<OpenStorePlace> {
+  const adapter = await loadClient(`--${place.kind}`, () => import('@tidemark/postgres/checkpoint'))
+  const { schemas } = place
+  const { isEmpty = neverAsked } = access
+  return {
+    name,
+    store: (namespace, dataPrefix = '') =>
+      adapter.createPostgresProjectionStore({ database, namespace, dataPrefix, isEmpty, ...schemas }),
+    data: (dataPrefix) => adapter.createPostgresDataReader({ database, dataPrefix, ...schemas }),
+    inspector: () => undefined,
+    close: () => database.close(),
+  }
+}
+
+function neverAsked(): Promise<boolean> {
+  throw new TypeError('a store opened for looking was asked to create something')
+}
+
+/** The URL with a password that came by another way. */
+function withPassword(url: string, password: string | undefined): string {
+  if (password === undefined || !URL.canParse(url)) return url
+  const parsed = new URL(url)
+  parsed.password = encodeURIComponent(password)
+  return parsed.href
 }
 
 async function closeAll(opened: readonly { close(): Promise<void> }[]): Promise<void> {

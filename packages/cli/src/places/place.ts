@@ -17,9 +17,20 @@ export type LogPlace =
 /** Where the store is. */
 export type StorePlace =
   | { readonly kind: 'redis'; readonly url: string; readonly password: string | undefined }
-  | { readonly kind: 'postgres'; readonly url: string; readonly password: string | undefined }
-  | { readonly kind: 'pglite'; readonly directory: string }
+  | {
+      readonly kind: 'postgres'
+      readonly url: string
+      readonly password: string | undefined
+      readonly schemas: Schemas
+    }
+  | { readonly kind: 'pglite'; readonly directory: string; readonly schemas: Schemas }
   | { readonly kind: 'embedded'; readonly directory: string }
+
+/** In which schemas the tables of a Postgres store are; the store's own default unless said. */
+export interface Schemas {
+  readonly schema?: string
+  readonly dataSchema?: string
+}
 
 /** What was said about places: options of the command line, by their names. */
 export interface PlaceOptions {
@@ -30,6 +41,8 @@ export interface PlaceOptions {
   readonly postgres?: string
   readonly pglite?: string
   readonly embedded?: string
+  readonly schema?: string
+  readonly dataSchema?: string
 }
 
 /** What places are read from besides the options. */
@@ -67,11 +80,18 @@ export function readStorePlace(options: PlaceOptions, sources: PlaceSources): St
   const named = (['redis', 'postgres', 'pglite', 'embedded'] as const).filter((kind) => options[kind] !== undefined)
   if (named.length > 1) throw usage(`${named.map((kind) => `--${kind}`).join(' and ')} name several stores; say one`)
   const kind = named[0] ?? storeInEnvironment(sources.env)
+  const { schema, dataSchema } = options
+  const schemas = { ...(schema === undefined ? {} : { schema }), ...(dataSchema === undefined ? {} : { dataSchema }) }
+  if (Object.keys(schemas).length > 0 && (kind === 'redis' || kind === 'embedded')) {
+    throw usage('--schema and --data-schema belong to --postgres or --pglite')
+  }
   switch (kind) {
     case 'redis':
+      return { kind, ...readServer(kind, options[kind], sources) }
     case 'postgres':
-      return readServerPlace(kind, options[kind], sources)
+      return { kind, ...readServer(kind, options[kind], sources), schemas }
     case 'pglite':
+      return { kind, directory: resolve(sources.cwd, options[kind]!), schemas }
     case 'embedded':
       return { kind, directory: resolve(sources.cwd, options[kind]!) }
   }
@@ -89,7 +109,11 @@ function storeInEnvironment(env: PlaceSources['env']): 'redis' | 'postgres' {
   throw usage('no store is named: --redis URL (or REDIS_URL), --postgres URL (or POSTGRES_URL), --pglite or --embedded')
 }
 
-function readServerPlace(kind: 'redis' | 'postgres', option: string | undefined, sources: PlaceSources): StorePlace {
+function readServer(
+  kind: 'redis' | 'postgres',
+  option: string | undefined,
+  sources: PlaceSources,
+): { readonly url: string; readonly password: string | undefined } {
   const variables = serverVariables[kind]
   const url = option ?? sources.env[variables.url]!
   const password = sources.env[variables.password]
@@ -99,7 +123,7 @@ function readServerPlace(kind: 'redis' | 'postgres', option: string | undefined,
   if (option !== undefined && own !== undefined) {
     throw cliErrors.create('TM_CLI_SECRET_ON_COMMAND_LINE', { option: `--${kind}`, variable: variables.password })
   }
-  return { kind, url, password: password === '' ? undefined : password }
+  return { url, password: password === '' ? undefined : password }
 }
 
 /** The password of a URL, decoded where it can be. */

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { isTidemarkError, messageOf } from '@tidemark/core'
 import type { IdempotentWriter, ProjectedDataReader, Undecodable } from '@tidemark/checkpoint'
 import type { LogRecord } from '@tidemark/log'
+import type { EmptyQuestion } from '@tidemark/postgres/checkpoint'
 import { cliErrors } from '../errors.ts'
 
 /** What a host's module must export for `verify` and `rebuild`: the projection function of its service. */
@@ -11,6 +12,8 @@ export interface ProjectModule {
   readonly project: (record: LogRecord, write: IdempotentWriter) => Undecodable | void
   /** A second source of truth to compare with, where there is one. */
   readonly canonical?: ProjectedDataReader
+  /** For a rebuild on Postgres: whether the host's own tables of the projection are empty. */
+  readonly isEmpty?: (tx: EmptyQuestion) => Promise<boolean>
 }
 
 /**
@@ -36,10 +39,13 @@ export async function loadProjectModule(file: string, exportName: string, cwd: s
   if (canonical !== undefined && typeof (canonical as Partial<ProjectedDataReader>).readValues !== 'function') {
     throw invalid('its export "canonical" has no function readValues')
   }
-  const guarded = guardProject(file, project as ProjectModule['project'])
-  return canonical === undefined
-    ? { project: guarded }
-    : { project: guarded, canonical: canonical as ProjectedDataReader }
+  const { isEmpty } = loaded
+  if (isEmpty !== undefined && typeof isEmpty !== 'function') throw invalid('its export "isEmpty" is not a function')
+  return {
+    project: guardProject(file, project as ProjectModule['project']),
+    ...(canonical === undefined ? {} : { canonical: canonical as ProjectedDataReader }),
+    ...(isEmpty === undefined ? {} : { isEmpty: isEmpty as NonNullable<ProjectModule['isEmpty']> }),
+  }
 }
 
 /** A fault of the host's function is told as one, and not as a fault of the command. */

@@ -49,7 +49,9 @@ function facts(report: ExplainReport): readonly (readonly [string, string])[] {
       ? []
       : [['keeps', `${cleanupPolicy}, ${retentionText(retentionMs!)}`] as [string, string]]),
     ...(created.length === 0 ? [] : [['creates', created.join(' and ')] as [string, string]]),
-    ['to read', `${grouped(report.toRead)} offsets until ready (${report.readyTarget})`],
+    ...(report.verdict === 'would-start'
+      ? [['to read', `${grouped(report.toRead)} offsets until ready (${report.readyTarget})`] as [string, string]]
+      : []),
   ]
 }
 

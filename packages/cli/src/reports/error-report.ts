@@ -15,6 +15,10 @@ const damaged: ReadonlySet<string> = new Set([
   'TM_EMBEDDED_FORMAT_UNKNOWN',
   'TM_EMBEDDED_DIRECTORY_FOREIGN',
   'TM_REDIS_WRONG_TYPE',
+  'TM_POSTGRES_TABLES_WRONG',
+  'TM_POSTGRES_TABLES_NEWER',
+  'TM_POSTGRES_WRONG_KIND',
+  'TM_POSTGRES_DATA_CORRUPTED',
 ])
 
 /** The verdict that an error stands for. */

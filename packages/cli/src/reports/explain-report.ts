@@ -1,14 +1,14 @@
 import { decodeCheckpoint } from '@tidemark/checkpoint'
 import type { PartitionStart, PlanNote, ReadyTarget, StartExplanation } from '@tidemark/checkpoint'
-import type { LogIdentity, PartitionBounds } from '@tidemark/log'
+import type { PartitionBounds } from '@tidemark/log'
 import { verdicts } from '../exit-codes.ts'
 import type { Verdict } from '../exit-codes.ts'
 import { printable } from '../render/printable.ts'
 import { boundedList, boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'
-import { reasonLine, refusalVerdict, storeLine } from './reason-line.ts'
+import { reasonLine, refusalVerdict, shownIdentity, storeLine } from './reason-line.ts'
 import { REPORT_VERSION } from './report.ts'
-import type { ReasonLine, ReportHead, StoreLine } from './report.ts'
+import type { ReasonLine, ReportHead, ShownIdentity, StoreLine } from './report.ts'
 
 /** What `explain` prints. */
 export interface ExplainReport extends ReportHead<'explain'> {
@@ -34,7 +34,7 @@ export interface ExplainReport extends ReportHead<'explain'> {
 /** What the log says of itself. */
 export interface LogLine {
   readonly name: string
-  readonly identity?: LogIdentity
+  readonly identity?: ShownIdentity
   /** Milliseconds; "-1" keeps for ever. */
   readonly retentionMs?: string
   readonly cleanupPolicy?: string
@@ -107,9 +107,12 @@ function logLine(name: string, { observed }: StartExplanation): LogLine {
   const { identity, settings } = observed
   return {
     name,
-    ...(identity.kind === 'proven' ? { identity: identity.identity } : {}),
+    ...(identity.kind === 'proven' ? { identity: shownIdentity(identity.identity) } : {}),
     ...(settings?.kind === 'settings'
-      ? { retentionMs: String(settings.settings.retentionMs), cleanupPolicy: settings.settings.cleanupPolicy }
+      ? {
+          retentionMs: String(settings.settings.retentionMs),
+          cleanupPolicy: printable(settings.settings.cleanupPolicy),
+        }
       : {}),
   }
 }

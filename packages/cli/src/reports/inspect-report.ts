@@ -1,15 +1,14 @@
 import { checkpointKey, decodeCheckpoint, decodeMeta, metaKey } from '@tidemark/checkpoint'
 import type { NamespaceInspection, Namespace, QuarantineListing, Refusal, StoredFields } from '@tidemark/checkpoint'
 import { decodeFence, decodeWitness } from '@tidemark/log'
-import type { LogIdentity } from '@tidemark/log'
 import { verdicts } from '../exit-codes.ts'
 import type { Verdict } from '../exit-codes.ts'
 import { printable } from '../render/printable.ts'
 import { boundedList, boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'
-import { reasonLine, storeLine } from './reason-line.ts'
+import { reasonLine, shownIdentity, storeLine } from './reason-line.ts'
 import { REPORT_VERSION } from './report.ts'
-import type { ReasonLine, ReportHead, StoreLine } from './report.ts'
+import type { ReasonLine, ReportHead, ShownIdentity, StoreLine } from './report.ts'
 
 /** What `inspect` prints. Raw texts are cut to a length and made printable. */
 export interface InspectReport extends ReportHead<'inspect'> {
@@ -18,7 +17,7 @@ export interface InspectReport extends ReportHead<'inspect'> {
   readonly topic?: string
   readonly store: StoreLine
   readonly incarnation: { readonly nonce?: string; readonly process: string }
-  readonly meta: { readonly key: string; readonly raw?: StoredFields; readonly identity?: LogIdentity }
+  readonly meta: { readonly key: string; readonly raw?: StoredFields; readonly identity?: ShownIdentity }
   readonly findings: BoundedList<ReasonLine>
   readonly unreadable: BoundedList<{ readonly key: string; readonly problem: string }>
   readonly partitions: BoundedList<InspectedPartition>
@@ -90,7 +89,7 @@ export function inspectReport(parts: InspectParts): InspectReport {
     meta: {
       key: metaKey(namespace),
       ...(meta === undefined ? {} : { raw: rawFields(meta) }),
-      ...(decoded?.kind === 'decoded' ? { identity: decoded.value.identity } : {}),
+      ...(decoded?.kind === 'decoded' ? { identity: shownIdentity(decoded.value.identity) } : {}),
     },
     findings: boundedMap(findings, limit, reasonLine),
     unreadable: boundedMap(unreadable, limit, ({ key, problem }) => ({

@@ -1,6 +1,11 @@
 import type { Refusal, StoredState } from '@tidemark/checkpoint'
+import type { LogIdentity } from '@tidemark/log'
 import type { Verdict } from '../exit-codes.ts'
-import type { ReasonLine, StoreLine } from './report.ts'
+import { printable } from '../render/printable.ts'
+import type { ReasonLine, ShownIdentity, StoreLine } from './report.ts'
+
+/** The longest message shown; the parts of it that came from a store are cut already. */
+export const MESSAGE_LENGTH_MAX = 1_000
 
 /** The runbook page of a refusal. A check of the documentation compares these names with the pages. */
 export function refusalRunbook(code: string): string {
@@ -16,7 +21,23 @@ export function dirtyRunbook(code: string): string {
 export function reasonLine(refusal: Refusal): ReasonLine {
   const { code, partition, message, values, remedy } = refusal
   const where = partition === undefined ? {} : { partition }
-  return { code, ...where, message, values, remedy, runbook: refusalRunbook(code) }
+  return {
+    code,
+    ...where,
+    message: printable(message, MESSAGE_LENGTH_MAX),
+    values: shownValues(values),
+    remedy,
+    runbook: refusalRunbook(code),
+  }
+}
+
+/** The values of a reason; texts among them came from a store or a broker and may be of any size. */
+export function shownValues(values: ReasonLine['values']): ReasonLine['values'] {
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? printable(value) : value,
+  ])
+  return Object.fromEntries(shown) as ReasonLine['values']
 }
 
 /** Reasons that say only that somebody gave no answer. */
@@ -42,6 +63,11 @@ export function refusalVerdict(refusals: readonly Refusal[]): Extract<Verdict, '
   return silent ? 'unavailable' : 'refused'
 }
 
+/** An identity as it is shown; what a store or a broker spells as one may be anything. */
+export function shownIdentity({ clusterId, topic, topicId, partitionCount }: LogIdentity): ShownIdentity {
+  return { clusterId: printable(clusterId), topic: printable(topic), topicId, partitionCount }
+}
+
 /** What a store says of itself, in one object. */
 export function storeLine(name: string, { facts }: StoredState): StoreLine {
   const { durability, isPrimary, isLoaded, eviction, database } = facts
@@ -51,7 +77,7 @@ export function storeLine(name: string, { facts }: StoredState): StoreLine {
     durability,
     primary: isPrimary,
     loaded: isLoaded,
-    evictionPolicy: eviction.policy,
-    database: found,
+    evictionPolicy: printable(eviction.policy),
+    database: printable(found),
   }
 }

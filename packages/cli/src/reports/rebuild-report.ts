@@ -1,9 +1,10 @@
 import type { DirtyReason, PlanVerdict, RebuildProblem, RebuildVerdict, StartPlan } from '@tidemark/checkpoint'
 import { verdicts } from '../exit-codes.ts'
 import type { Verdict } from '../exit-codes.ts'
+import { printable } from '../render/printable.ts'
 import { boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'
-import { dirtyRunbook, reasonLine, refusalVerdict } from './reason-line.ts'
+import { dirtyRunbook, MESSAGE_LENGTH_MAX, reasonLine, refusalVerdict, shownValues } from './reason-line.ts'
 import { REPORT_VERSION } from './report.ts'
 import type { ReasonLine, ReportHead } from './report.ts'
 
@@ -57,7 +58,17 @@ export function begunReport(
   if (end.kind !== 'dirty') return report
   const { code, partition, message, values, remedy } = end.reason
   const where = partition === undefined ? {} : { partition }
-  return { ...report, dirty: { code, ...where, message, values, remedy, runbook: dirtyRunbook(code) } }
+  return {
+    ...report,
+    dirty: {
+      code,
+      ...where,
+      message: printable(message, MESSAGE_LENGTH_MAX),
+      values: shownValues(values),
+      remedy,
+      runbook: dirtyRunbook(code),
+    },
+  }
 }
 
 function framed(frame: RebuildFrame, verdict: Verdict): RebuildReport {

@@ -36,6 +36,14 @@ export interface StoreLine {
   readonly database: string
 }
 
+/** Which log something was read from. */
+export interface ShownIdentity {
+  readonly clusterId: string
+  readonly topic: string
+  readonly topicId: string
+  readonly partitionCount: number
+}
+
 /** A command that ended by an error instead of a verdict of its own. */
 export interface ErrorReport extends ReportHead {
   readonly error: {
