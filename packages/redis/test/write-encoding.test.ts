@@ -27,7 +27,7 @@ describe('encodeWrites', () => {
     expect(encodeWrites(writes, 'p:')).toEqual({
       keys: ['p:a', 'p:b', 'p:c', 'p:d'],
       program: 'G!2;X+1;G!1;W!1;M!1;',
-      values: ['9007199254740991', 'm', '2', 'n', '-5', 'x', 'last', '9223372036854775807'],
+      values: '["9007199254740991","m","2","n","-5","x","last","9223372036854775807"]',
     })
   })
 

@@ -55,9 +55,9 @@ export function advanceCommand(
     part.runId ?? '',
     String(part.quarantine.length),
     data.program,
+    data.values,
   ]
   for (const entry of part.quarantine) args.push(encodeOffset(entry.offset), encodeQuarantineEntry(entry))
-  for (const value of data.values) args.push(value)
   return { script: advanceCheckpointScript, keys: own.concat(data.keys), args }
 }
 

@@ -6,7 +6,8 @@ export interface EncodedWrites {
   readonly keys: readonly string[]
   /** Runs `<letter><mark><count>;`, see the script's vocabulary. */
   readonly program: string
-  readonly values: readonly string[]
+  /** A JSON array of strings. Every argument costs the client more than what stands in it, so there is one. */
+  readonly values: string
 }
 
 /** What a buffer collected: writes and the upper estimate of their bytes. */
@@ -37,18 +38,20 @@ export function groupWrites(writes: readonly ProjectionWrite[], dataPrefix: stri
   const groups = new Map<string, WriteRun[]>()
   for (const write of writes) {
     const key = dataPrefix === '' ? write.key : dataPrefix + write.key
-    let runs = groups.get(key)
-    if (runs === undefined) groups.set(key, (runs = []))
     const letter = letterOf(write)
-    const last = runs[runs.length - 1]
+    const runs = groups.get(key)
+    const last = runs?.[runs.length - 1]
     if (last === undefined || last.letter !== letter) {
-      runs.push({ letter, count: 1, values: valuesOf(write) })
+      const run: WriteRun = { letter, count: 1, values: [] }
+      addValues(write, run.values)
+      if (runs === undefined) groups.set(key, [run])
+      else runs.push(run)
     } else if (letter === 'W') {
       // Only the last of several replacements is ever seen.
       last.values[0] = (write as { readonly value: string }).value
     } else if (letter !== 'X') {
       last.count += 1
-      for (const value of valuesOf(write)) last.values.push(value)
+      addValues(write, last.values)
     }
   }
   return groups
@@ -63,12 +66,12 @@ export function encodeWrites(writes: readonly ProjectionWrite[], dataPrefix: str
     keys.push(key)
     let mark = '!'
     for (const run of runs) {
-      program += `${run.letter}${mark}${run.count};`
+      program += run.letter + mark + run.count + ';'
       for (const value of run.values) values.push(value)
       mark = '+'
     }
   }
-  return { keys, program, values }
+  return { keys, program, values: JSON.stringify(values) }
 }
 
 /**
@@ -105,7 +108,9 @@ export function cutWrites(
 /** What a write takes at most in a command, headers included. */
 function writeBytes(write: ProjectionWrite): number {
   let bytes = 32 + utf8Length(write.key)
-  for (const value of valuesOf(write)) bytes += utf8Length(value)
+  const values: string[] = []
+  addValues(write, values)
+  for (const value of values) bytes += utf8Length(value)
   return bytes
 }
 
@@ -133,24 +138,29 @@ function letterOf(write: ProjectionWrite): RunLetter {
   }
 }
 
-/** The values of a write as texts, in the order its command takes them; the key is not one of them. */
-function valuesOf(write: ProjectionWrite): string[] {
+/** Appends the values of a write as texts, in the order its command takes them; the key is not one of them. */
+function addValues(write: ProjectionWrite, values: string[]): void {
   switch (write.op) {
     case 'zadd':
-      return [String(write.score), write.member]
+      values.push(String(write.score), write.member)
+      return
     case 'zrem':
     case 'sadd':
     case 'srem':
-      return [write.member]
+      values.push(write.member)
+      return
     case 'hset':
-      return [write.field, write.value]
+      values.push(write.field, write.value)
+      return
     case 'hdel':
-      return [write.field]
+      values.push(write.field)
+      return
     case 'set':
-      return [write.value]
+      values.push(write.value)
+      return
     case 'setIfGreater':
-      return [String(write.value)]
+      values.push(String(write.value))
+      return
     case 'del':
-      return []
   }
 }

@@ -49,25 +49,26 @@ export function buildStep<Writer>(items: Iterable<LaneItem>, settings: StepSetti
   const step = new StepUnderConstruction(settings)
   for (const item of items) {
     if (item.kind === 'end') {
-      step.to = item.endOffset
+      step.end = item.endOffset
       continue
     }
     for (const record of item.records) {
       const stop = step.take(record)
       if (stop === undefined) continue
-      return step.to === undefined && stop !== 'full' ? stop : step.built()
+      return step.isEmpty && stop !== 'full' ? stop : step.built()
     }
   }
-  return step.to === undefined ? { kind: 'nothing' } : step.built()
+  return step.built()
 }
 
 class StepUnderConstruction<Writer> {
   readonly settings: StepSettings<Writer>
   readonly writes: WriteBuffer<Writer>
   readonly quarantine: QuarantineEntry[] = []
-  to: Offset | undefined
   records = 0
   lastRecord: LogRecord | undefined
+  /** The end that was reached after the last record. */
+  end: Offset | undefined
 
   constructor(settings: StepSettings<Writer>) {
     this.settings = settings
@@ -101,7 +102,7 @@ class StepUnderConstruction<Writer> {
     }
     this.records += 1
     this.lastRecord = record
-    this.to = nextOffset(record.offset)
+    this.end = undefined
     return undefined
   }
 
@@ -112,9 +113,14 @@ class StepUnderConstruction<Writer> {
     return writes > writesMax || bytes > bytesMax
   }
 
+  get isEmpty(): boolean {
+    return this.lastRecord === undefined && this.end === undefined
+  }
+
   built(): StepOutcome<Writer> {
-    if (this.to === undefined) return { kind: 'nothing' }
-    const { to, records, writes, quarantine, lastRecord } = this
+    const { records, writes, quarantine, lastRecord } = this
+    const to = this.end ?? (lastRecord === undefined ? undefined : nextOffset(lastRecord.offset))
+    if (to === undefined) return { kind: 'nothing' }
     return {
       kind: 'step',
       to,

@@ -7,7 +7,8 @@ import { writeVocabularyLua } from './write-vocabulary.ts'
  *
  * KEYS: meta, checkpoint, fence, witness, quarantine, data keys.
  * ARGV: 1 nonce, 2-6 identity, 7 partition, 8 from, 9 to, 10 witness or '', 11 'data' or 'last', 12 run id or '',
- * 13 number of quarantine entries, 14 program, then offset and entry per quarantined record, then the data.
+ * 13 number of quarantine entries, 14 program, 15 the values of the data as a JSON array of strings, then offset and entry
+ * per quarantined record.
  * Reply: ['advanced'] | ['resent'] | ['written'] (a 'data' script) | ['process', run id] | ['fenced', found]
  *   | ['conflict', key, field, expected, found] | ['wrongtype', key, type] | ['notanumber', key, value].
  * Offsets are compared as strings. Fields in the order of writing are compared in one pass, others by name. Lua does not roll back, so everything that can be checked is checked before the
@@ -66,8 +67,8 @@ if entries > 0 then
   local found = redis.call('TYPE', quarantine).ok
   if found ~= 'none' and found ~= 'hash' then return {'wrongtype', quarantine, found} end
 end
-apply(runs, 6, 15 + 2 * entries)
-for i = 1, entries do redis.call('HSET', quarantine, ARGV[13 + 2 * i], ARGV[14 + 2 * i]) end
+if #runs > 0 then apply(runs, 6, cjson.decode(ARGV[15])) end
+for i = 1, entries do redis.call('HSET', quarantine, ARGV[14 + 2 * i], ARGV[15 + 2 * i]) end
 if ARGV[11] ~= 'last' then return {'written'} end
 redis.call('HSET', checkpoint, 'next_offset', ARGV[9])
 if ARGV[10] ~= '' then redis.call('SET', witness, ARGV[10]) end

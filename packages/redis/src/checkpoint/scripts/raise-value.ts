@@ -12,7 +12,7 @@ export const raiseValueScript: LuaScript = luaScript(
   `${writeVocabularyLua}
 local refused, runs = check('M!1;', 1)
 if refused then return refused end
-apply(runs, 1, 1)
+apply(runs, 1, ARGV)
 return {'written'}
 `,
 )
