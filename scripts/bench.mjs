@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npm run bench -- [name] [--json]`: runs packages/*/bench/*.bench.ts one after the other; a JSON object a line, or a table.
+// `npm run bench -- [name] [metric…] [--quick] [--json]`: runs packages/*/bench/*.bench.ts one after the other; a JSON
+// object a line, or a table. Metrics and --quick are for benches that know them.
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
@@ -25,8 +26,9 @@ function findBenches(name) {
 }
 
 async function main() {
-  const { flags, words } = parseCommandLine(process.argv.slice(2), ['json'])
+  const { flags, words } = parseCommandLine(process.argv.slice(2), ['json', 'quick'])
   const benches = findBenches(words[0])
+  const args = [...words.slice(1), ...(flags.quick === true ? ['--quick'] : [])]
   // With --json, standard output carries results only.
   const say = (text) => (flags.json ? process.stderr : process.stdout).write(text)
   await quietly(flags.json === true, () => bootstrap({ services: 'required' }))
@@ -34,7 +36,12 @@ async function main() {
   let bad = 0
   for (const bench of benches) {
     say(`- ${bench.name}\n`)
-    const { code, stdout, output, durationMs } = await runNode([...sourceRunArgs, bench.file], { cwd: root, timeoutMs })
+    const { code, stdout, output, durationMs } = await runNode([...sourceRunArgs, bench.file, ...args], {
+      cwd: root,
+      timeoutMs,
+      // A long bench says on standard error where it is.
+      onError: (data) => process.stderr.write(data),
+    })
     const read = readBenchOutput(stdout)
     read.remarks.forEach((remark) => say(`  ${remark}\n`))
     if (flags.json) read.results.forEach((result) => process.stdout.write(`${JSON.stringify(result)}\n`))
