@@ -1,128 +1,88 @@
 import { randomUUID } from 'node:crypto'
-import { createProjection, undecodable } from '@tidemark/checkpoint'
-import type { CommutingWriter, Projection, ProjectionOptions, ProjectionStatus } from '@tidemark/checkpoint'
-import { createKafkaLog } from '@tidemark/kafka'
-import type { LogRecord } from '@tidemark/log'
-import { createRedisProjectionStore, createSafeRedis } from '@tidemark/redis/checkpoint'
-import type { RedisStepForm } from '@tidemark/redis/checkpoint'
-import { sharedKafkaBrokers, sharedRedisUrl } from '@tidemark/testkit/service'
-import { Redis } from 'ioredis'
+import type { Projection, ProjectionStatus } from '@tidemark/checkpoint'
+import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import { createKafkaAdmin } from './kafka-admin.ts'
 import type { KafkaAdmin } from './kafka-admin.ts'
+import type { Variant } from './variants/gate-variants.ts'
+import type { ProjectionParts, StoreWorld } from './variants/store-side.ts'
 
-/** One topic on a real broker, one namespace on a real Redis, and projections between the two. */
+/** One topic on a real broker, one namespace of a real store, and projections between the two. */
 export interface GateWorld {
+  readonly variant: Variant
   readonly topic: string
-  readonly namespace: string
   readonly kafka: KafkaAdmin
-  /** A plain client on the same Redis, for looking and for damaging. */
-  readonly redis: Redis
-  readonly users: string
+  readonly store: StoreWorld
   projection(overrides?: ProjectionOverrides): Projection
-  /** `convs:<user>` as scores by conversation. */
-  sessions(user: string): Promise<Readonly<Record<string, number>>>
-  checkpoint(partition: number): Promise<string | null>
-  /** Everything under the namespace and the users' keys, as stored bytes. */
-  storedBytes(): Promise<Readonly<Record<string, string>>>
+  /** Runs a projection until it is ready, then stops it. */
+  catchUp(overrides?: ProjectionOverrides): Promise<void>
   close(): Promise<void>
 }
 
 /** What a gate changes about a projection. */
-export interface ProjectionOverrides extends Partial<Omit<ProjectionOptions<CommutingWriter>, 'topic'>> {
-  readonly form?: RedisStepForm
-  /** Another way to the same Redis, for example through a proxy. */
-  readonly redisUrl?: string
+export interface ProjectionOverrides extends Partial<Omit<ProjectionParts, 'topic'>> {
   readonly brokers?: readonly string[]
-  readonly commandDeadlineMs?: number
 }
 
-/** Where the services are. */
-export interface GateServices {
-  readonly brokers: readonly string[]
-  readonly redisUrl: string
-}
-
-/** A dispatch of one conversation to several users. */
-export function dispatch(conversation: string, createdAt: number, ...users: readonly string[]): string {
-  return JSON.stringify({ conversation, createdAt, users })
-}
-
-/** The services every gate of a run shares. */
-export async function sharedServices(): Promise<GateServices> {
-  const [brokers, redisUrl] = await Promise.all([sharedKafkaBrokers(), sharedRedisUrl()])
-  return { brokers, redisUrl }
+/** What a test wants of its world. */
+export interface WorldOptions {
+  readonly variant: Variant
+  /** A store server of the test's own. */
+  readonly storeAddress?: string
+  /** A cluster of the test's own. */
+  readonly brokers?: readonly string[]
+  /** A topic that is already there; a new one unless said. */
+  readonly topic?: string
+  readonly partitions?: number
+  readonly replicas?: number
+  /** The topic's settings. */
+  readonly config?: Readonly<Record<string, string>>
 }
 
 /** A world of its own on shared services: fresh topic, fresh namespace, users nobody else writes. */
-export async function openGateWorld(
-  services: GateServices,
-  partitions: number = 1,
-  config: Readonly<Record<string, string>> = {},
-): Promise<GateWorld> {
-  const kafka = createKafkaAdmin(services.brokers)
-  const topic = await kafka.createTopic(partitions, config)
+export async function openGateWorld(options: WorldOptions): Promise<GateWorld> {
+  const { variant, partitions = 1, replicas = 1, config = {}, storeAddress } = options
+  const brokers = options.brokers ?? (await sharedKafkaBrokers())
+  const kafka = createKafkaAdmin(brokers)
+  const topic = options.topic ?? (await kafka.createTopic(partitions, config, replicas))
   const id = randomUUID().slice(0, 8)
-  const namespace = `session_projection_${id}`
-  const users = `${id}-`
-  const redis = new Redis(services.redisUrl)
+  const place = { namespace: `session_projection_${id}`, topic, users: `${id}-` }
+  const store = await variant.store.open(storeAddress === undefined ? place : { ...place, address: storeAddress })
+  const projection = ({ brokers: through = brokers, log, ...rest }: ProjectionOverrides = {}): Projection =>
+    store.projection({
+      topic,
+      log: log ?? variant.log.open(through),
+      readyTarget: 'hw',
+      undecodable: 'stop',
+      leaseMs: 500,
+      limits: { batchRecordsMax: 100, stallMsMax: 8_000 },
+      ...rest,
+    })
   return {
+    variant,
     topic,
-    namespace,
     kafka,
-    redis,
-    users,
-    projection(overrides = {}) {
-      const {
-        form = 'atomic',
-        redisUrl = services.redisUrl,
-        brokers = services.brokers,
-        commandDeadlineMs,
-        ...rest
-      } = overrides
-      const source = createSafeRedis(redisUrl, commandDeadlineMs === undefined ? {} : { commandDeadlineMs })
-      return createProjection<CommutingWriter>({
-        topic,
-        log: createKafkaLog({ brokers }),
-        store:
-          form === 'atomic'
-            ? createRedisProjectionStore({ redis: source, namespace, form })
-            : createRedisProjectionStore({ redis: source, namespace, form }),
-        project: (record, write) => projectDispatch(record, write, users),
-        readyTarget: 'hw',
-        undecodable: 'stop',
-        leaseMs: 500,
-        limits: { batchRecordsMax: 100, stallMsMax: 8_000 },
-        ...rest,
-      })
-    },
-    async sessions(user) {
-      const flat = await redis.zrange(`convs:${users}${user}`, '0', '-1', 'WITHSCORES')
-      return Object.fromEntries(
-        flat.flatMap((member, index) => (index % 2 === 0 ? [[member, Number(flat[index + 1])]] : [])),
-      )
-    },
-    checkpoint: (partition) => redis.hget(`${namespace}:checkpoint:${topic}:${partition}`, 'next_offset'),
-    async storedBytes() {
-      const keys = [...(await redis.keys(`${namespace}:*`)), ...(await redis.keys(`convs:${users}*`))].sort()
-      const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)))
-      return Object.fromEntries(keys.map((key, index) => [key, dumps[index]!.toString('hex')]))
+    store,
+    projection,
+    async catchUp(overrides) {
+      const running = projection(overrides)
+      try {
+        await startReady(running)
+      } finally {
+        await running.stop()
+      }
     },
     async close() {
-      redis.disconnect()
-      await kafka.close()
+      await Promise.all([store.close(), kafka.close()])
     },
   }
 }
 
-function projectDispatch(
-  record: LogRecord,
-  write: CommutingWriter,
-  users: string,
-): ReturnType<typeof undecodable> | void {
-  const text = record.value === null ? '' : new TextDecoder().decode(record.value)
-  if (!text.startsWith('{')) return undecodable('a JSON object is due')
-  const parsed = JSON.parse(text) as { conversation: string; createdAt: number; users: readonly string[] }
-  for (const user of parsed.users) write.zadd(`convs:${users}${user}`, 'GT', parsed.createdAt, parsed.conversation)
+/** Starts a projection and waits until it is ready, at most 30 s. */
+export async function startReady(projection: Projection): Promise<void> {
+  const outcome = await projection.start()
+  if (outcome.kind === 'refused') throw new Error(`refused: ${JSON.stringify(outcome.refusals)}`)
+  const caughtUp = await projection.caughtUp({ deadlineMs: 30_000 })
+  if (caughtUp.kind !== 'ready') throw new Error(`not ready: ${JSON.stringify(caughtUp)}`)
 }
 
 /** Waits until a status holds, at most 30 s. */
