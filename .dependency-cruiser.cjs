@@ -38,6 +38,8 @@ const clients = {
   '@electric-sql/pglite': ['postgres'],
 }
 const clientTesters = ['testkit', 'gates']
+/** Packages that hand the clients on to the adapters they compose, as optional peers, and use them in their tests only. */
+const clientPassers = ['cli']
 
 /** The one file of the pure packages that may import from Node: hashing is deterministic and does no I/O. */
 const hashingFile = '^packages/core/src/sha256[.]ts$'
@@ -58,7 +60,10 @@ const clientRules = Object.entries(clients).map(([client, owners]) => ({
   name: `client-${client.replace(/[^a-z]+/g, '-')}`,
   comment: `${client} is known to ${owners.join(', ')} and to tests against real services only.`,
   severity: 'error',
-  from: { path: '^packages/', pathNot: packageSource([...owners, ...clientTesters]) },
+  from: {
+    path: '^packages/',
+    pathNot: [packageSource([...owners, ...clientTesters]), ...clientPassers.map((name) => `^packages/${name}/test/`)],
+  },
   to: { path: `(^|/)node_modules/${client.replaceAll('.', '[.]')}/` },
 }))
 
@@ -145,5 +150,5 @@ module.exports = {
 
 // Read by packages/repo-checks; not enumerable, because the rule runner accepts no field it does not know.
 Object.defineProperty(module.exports, 'architecture', {
-  value: { directions, pure, testkitUsers, clients, clientTesters },
+  value: { directions, pure, testkitUsers, clients, clientTesters, clientPassers },
 })

@@ -12,6 +12,8 @@ export interface Architecture {
   /** Third-party clients and the packages that own them. */
   readonly clients: Readonly<Record<string, readonly string[]>>
   readonly clientTesters: readonly string[]
+  /** Packages that hand clients on as optional peers, without knowing them. */
+  readonly clientPassers: readonly string[]
 }
 
 interface RuleFile {

@@ -30,6 +30,20 @@ export function entryPoints(pack: WorkspacePackage): readonly EntryPoint[] {
   })
 }
 
+/** A program that a package installs: the built file and the source of the same name. */
+export interface Program {
+  readonly source: string
+  readonly dist: string
+}
+
+/** The programs of a package. */
+export function programs(pack: WorkspacePackage): readonly Program[] {
+  return Object.values(pack.manifest.bin ?? {}).map((target) => {
+    const dist = join(pack.folder, target)
+    return { source: dist.replace('/dist/', '/src/').replace(/\.js$/, '.ts'), dist }
+  })
+}
+
 /** The file a relative specifier names, relative to the root. */
 export function resolveRelative(fromFile: string, specifier: string): string {
   return join(dirname(fromFile), specifier)

@@ -77,7 +77,7 @@ export function fileFaults({ bytes }: PackedPackage): readonly string[] {
   const targets = Object.values(manifest.exports ?? {}).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target),
   )
-  const entries = targets.map((target) => target.replace(/^\.\//, ''))
+  const entries = [...targets, ...Object.values(manifest.bin ?? {})].map((target) => target.replace(/^\.\//, ''))
   const reached = reachedFrom(entries, (file) => (files.has(file) ? pack.readFile(`${home}/${file}`) : ''))
   const built = [...files].filter((file) => file.startsWith('dist/') && !file.endsWith('.map'))
   const foreign = [...files].filter(

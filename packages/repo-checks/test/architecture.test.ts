@@ -9,7 +9,7 @@ import { impurities } from '../src/purity.ts'
 import { readText, sourceFiles, testFiles, workspacePackages } from '../src/workspace.ts'
 
 const packages = workspacePackages()
-const { directions, pure, testkitUsers, clients, clientTesters } = architecture
+const { directions, pure, testkitUsers, clients, clientTesters, clientPassers } = architecture
 const entrySources = new Set(packages.flatMap((pack) => entryPoints(pack).map((entry) => entry.source)))
 
 describe('the direction of dependencies', () => {
@@ -35,7 +35,8 @@ describe('the direction of dependencies', () => {
   it.each(Object.entries(clients))(
     'keeps %s out of every package but %s and the tests on real services',
     (client, owners) => {
-      const others = packages.filter(({ name }) => !owners.includes(name) && !clientTesters.includes(name))
+      const knowing = [...owners, ...clientTesters, ...clientPassers]
+      const others = packages.filter(({ name }) => !knowing.includes(name))
       const naming = others.filter(({ manifest }) =>
         [manifest.dependencies, manifest.devDependencies, manifest.peerDependencies].some(
           (all) => all?.[client] !== undefined,
@@ -45,6 +46,10 @@ describe('the direction of dependencies', () => {
       for (const owner of packages.filter(({ name }) => owners.includes(name))) {
         expect(Object.keys(owner.manifest.peerDependencies ?? {})).toContain(client)
         expect(Object.keys(owner.manifest.dependencies ?? {})).not.toContain(client)
+      }
+      for (const { manifest } of packages.filter(({ name }) => clientPassers.includes(name))) {
+        expect(Object.keys(manifest.dependencies ?? {})).not.toContain(client)
+        expect(manifest.peerDependenciesMeta?.[client]).toEqual({ optional: true })
       }
     },
   )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { entryPoints } from '../src/entry-points.ts'
+import { entryPoints, programs } from '../src/entry-points.ts'
 import { exists, filesUnder, readText, root, workspaceExamples, workspacePackages } from '../src/workspace.ts'
 import type { Manifest, WorkspacePackage } from '../src/workspace.ts'
 
@@ -46,13 +46,18 @@ describe.each(shipped)('the published package $name', (pack: WorkspacePackage) =
     }
   })
 
-  it('builds exactly its entry points', async () => {
+  it('has a source that starts with a hashbang behind every program', () => {
+    for (const { source } of programs(pack)) expect(readText(source)).toMatch(/^#!\/usr\/bin\/env node\n/)
+  })
+
+  it('builds exactly its entry points and programs', async () => {
     const { default: config } = (await import(`${root}/${folder}/tsup.config.ts`)) as {
       default: { entry: Record<string, string>; format: string[] }
     }
     expect(config.format).toEqual(['esm'])
     const built = Object.entries(config.entry).map(([out, from]) => `${folder}/${from} -> ${folder}/dist/${out}.js`)
-    expect(built.toSorted()).toEqual(entries.map(({ source, dist }) => `${source} -> ${dist}`).toSorted())
+    const due = [...entries, ...programs(pack)].map(({ source, dist }) => `${source} -> ${dist}`)
+    expect(built.toSorted()).toEqual(due.toSorted())
   })
 
   it('ships source, build, promises and readme, and the files it lists exist', () => {
