@@ -82,7 +82,11 @@ export function decodeCheckpoint(fields: StoredFields): Decoded<StoredCheckpoint
 function shapeFaults(fields: StoredFields, known: readonly string[]): FieldFault[] {
   const faults: FieldFault[] = []
   for (const field of known) if (!Object.hasOwn(fields, field)) faults.push({ kind: 'missing', field })
-  for (const field of Object.keys(fields)) if (!known.includes(field)) faults.push({ kind: 'unknown', field })
+  const found = Object.keys(fields)
+  // All of the known ones and no more of them: nothing unknown to look for.
+  if (faults.length > 0 || found.length !== known.length) {
+    for (const field of found) if (!known.includes(field)) faults.push({ kind: 'unknown', field })
+  }
   const version = fields['format_version']
   if (version !== undefined && version !== FORMAT_VERSION)
     faults.push({ kind: 'format-version', text: version.slice(0, 64) })

@@ -202,16 +202,21 @@ function planPartition(
   const checkpoint = review.checkpoints.get(partition)
   if (checkpoint !== undefined) {
     const { nextOffset } = checkpoint
-    const values = { next: String(nextOffset), low: String(low), highWatermark: String(highWatermark) }
+    const values = (gap: bigint): Readonly<Record<string, string>> => ({
+      next: String(nextOffset),
+      low: String(low),
+      highWatermark: String(highWatermark),
+      gap: String(gap),
+    })
     if (nextOffset < low) {
       const gap = low - nextOffset
       const message = `next is ${nextOffset}, the log starts at ${low}: ${gap} records are gone`
-      refusals.push(refuse('NEXT_BELOW_LOW', message, { ...values, gap: String(gap) }, partition))
+      refusals.push(refuse('NEXT_BELOW_LOW', message, values(gap), partition))
     }
     if (nextOffset > highWatermark) {
       const gap = nextOffset - highWatermark
       const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
-      refusals.push(refuse('NEXT_ABOVE_HIGH', message, { ...values, gap: String(gap) }, partition))
+      refusals.push(refuse('NEXT_ABOVE_HIGH', message, values(gap), partition))
     }
     return startFrom({ partition, nextOffset, target, origin: 'checkpoint', bounds }, twin)
   }

@@ -16,6 +16,8 @@ export type TopicIdReading =
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 const zeroHex = '0'.repeat(32)
+const zeroUuid = hyphenate(zeroHex)
+const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const hyphenated = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const base64Alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
@@ -46,8 +48,7 @@ export function topicIdOf(text: string): TopicId {
 
 /** Whether a text is exactly the stored spelling; stored state is never read leniently. */
 export function isCanonicalTopicId(text: string): text is TopicId {
-  const reading = readTopicId(text)
-  return reading.kind === 'topic-id' && reading.topicId === text
+  return canonical.test(text) && text !== zeroUuid
 }
 
 function hyphenate(hex: string): TopicId {
