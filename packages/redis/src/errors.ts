@@ -24,6 +24,14 @@ interface RedisErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
     readonly found: string
   }>
   readonly TM_REDIS_CLUSTER_UNSUPPORTED: ErrorSpec<{ readonly address: string }>
+  readonly TM_REDIS_CLUSTER_EXPECTED: ErrorSpec<{ readonly address: string }>
+  readonly TM_REDIS_CLUSTER_DISAGREES: ErrorSpec<{ readonly address: string; readonly reason: string }>
+  readonly TM_REDIS_SLOT_FOREIGN: ErrorSpec<{
+    readonly key: string
+    readonly slot: number
+    readonly partition: number
+    readonly tag: string
+  }>
   readonly TM_REDIS_CONNECTION_LOST: ErrorSpec<{
     readonly address: string
     readonly operation: string
@@ -94,7 +102,23 @@ export const redisErrors: ErrorCatalogue<RedisErrorSpecs> = defineErrors<RedisEr
   TM_REDIS_CLUSTER_UNSUPPORTED: {
     retriable: false,
     message: (d) => `Redis at ${d.address} runs in cluster mode, which this store does not support`,
-    remedy: 'Use a standalone Redis or its primary.',
+    remedy: 'Use createRedisClusterProjectionStore, or a standalone Redis or its primary.',
+  },
+  TM_REDIS_CLUSTER_EXPECTED: {
+    retriable: false,
+    message: (d) => `Redis at ${d.address} does not run in cluster mode`,
+    remedy: 'Use createRedisProjectionStore for a standalone Redis, or name nodes of the cluster.',
+  },
+  TM_REDIS_CLUSTER_DISAGREES: {
+    retriable: true,
+    message: (d) => `the cluster at ${d.address} has no one answer: ${d.reason}`,
+    remedy:
+      'Wait until the failover or the migration of slots is over (CLUSTER INFO, CLUSTER SLOTS), then start again.',
+  },
+  TM_REDIS_SLOT_FOREIGN: {
+    retriable: false,
+    message: (d) => `key "${d.key}" is in slot ${d.slot}, not in that of partition ${d.partition}`,
+    remedy: 'Begin data keys with partitionTag(...) of their partition, or use the two-step form.',
   },
   TM_REDIS_CONNECTION_LOST: {
     retriable: true,
@@ -155,7 +179,7 @@ export const redisErrors: ErrorCatalogue<RedisErrorSpecs> = defineErrors<RedisEr
   TM_REDIS_CLUSTER_REDIRECT: {
     retriable: false,
     message: failed,
-    remedy: 'The server belongs to a Redis Cluster; use a standalone Redis.',
+    remedy: 'Slots are being moved, or another node serves the key: restart the projection when the move is over.',
   },
   TM_REDIS_BUSY: {
     retriable: true,

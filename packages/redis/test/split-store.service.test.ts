@@ -184,7 +184,7 @@ describe('a connection to either server cut at every script', () => {
       let proxy: CuttingProxy
       let explored = 0
       // Half of the ways are enough to find a hole at a command; the full size walks them all.
-    for (const action of isFull ? actions : actions.filter(({ kind }) => kind.startsWith('cut-before'))) {
+      for (const action of isFull ? actions : actions.filter(({ kind }) => kind.startsWith('cut-before'))) {
         for (let command = 1; ; command += 1) {
           for (const each of sides) await admins[each].flushall()
           log = createSimLog({ seed: 5 })

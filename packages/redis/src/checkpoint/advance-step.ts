@@ -1,8 +1,9 @@
 import { encodeOffset } from '@tidemark/core'
-import { encodeCheckpoint, encodeQuarantineEntry } from '@tidemark/checkpoint'
+import { checkpointErrors, encodeCheckpoint, encodeQuarantineEntry } from '@tidemark/checkpoint'
 import type { AdvanceOutcome, AdvanceRequest, ProjectionWrite, QuarantineEntry } from '@tidemark/checkpoint'
 import { encodeWitness } from '@tidemark/log'
 import { redisErrors } from '../errors.ts'
+import { keySlot } from '../connection/key-slot.ts'
 import type { RedisCommand, RedisLink } from '../connection/redis-link.ts'
 import { arrayReply, malformed, optionalTextReply, textReply } from '../connection/reply-shape.ts'
 import type { KeyLayout } from './key-layout.ts'
@@ -32,7 +33,8 @@ export function advanceCommand(
   const { identity, partition, fence, from, to, witness } = request
   const { topic } = identity
   const own = [
-    keys.meta,
+    // In a cluster meta lies in another slot; its place is taken by the checkpoint, which tells the script so.
+    keys.isSlotted ? keys.checkpoint(topic, partition) : keys.meta,
     keys.checkpoint(topic, partition),
     keys.fence(topic, partition),
     keys.witness(topic, partition),
@@ -40,6 +42,7 @@ export function advanceCommand(
   ]
   const fields = encodeCheckpoint({ identity, partition, nextOffset: from })
   const data = encodeWrites(part.writes, dataPrefix)
+  if (keys.isSlotted) checkSlots(keys, topic, partition, data.keys)
   const args = [
     fence.nonce,
     fields['format_version']!,
@@ -59,6 +62,27 @@ export function advanceCommand(
   ]
   for (const entry of part.quarantine) args.push(encodeOffset(entry.offset), encodeQuarantineEntry(entry))
   return { script: advanceCheckpointScript, keys: own.concat(data.keys), args }
+}
+
+/**
+ * One script reaches one slot, so every data key must lie in that of the checkpoint, and must not be a key of ours there.
+ *
+ * @throws {TidemarkError} TM_REDIS_SLOT_FOREIGN, TM_CHECKPOINT_WRITE_INVALID; nothing of the step was sent then.
+ */
+function checkSlots(keys: KeyLayout, topic: string, partition: number, dataKeys: readonly string[]): void {
+  const checkpoint = keys.checkpoint(topic, partition)
+  const tag = `{${checkpoint}}`
+  const own = [keys.fence(topic, partition), keys.witness(topic, partition), keys.quarantine(topic, partition)]
+  for (const key of dataKeys) {
+    if (own.includes(key)) {
+      const reason = 'the key belongs to the checkpoint store'
+      throw checkpointErrors.create('TM_CHECKPOINT_WRITE_INVALID', { op: 'advance', key: key.slice(0, 128), reason })
+    }
+    if (key.startsWith(tag)) continue
+    const slot = keySlot(key)
+    if (slot === keySlot(checkpoint)) continue
+    throw redisErrors.create('TM_REDIS_SLOT_FOREIGN', { key: key.slice(0, 128), slot, partition, tag })
+  }
 }
 
 /** What one part came to: written (not the last), or an outcome of the whole step. */

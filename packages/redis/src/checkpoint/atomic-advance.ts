@@ -27,12 +27,16 @@ export async function atomicAdvance(
   confirmedBy?: string,
 ): Promise<AdvanceOutcome> {
   const parts = stepParts(step, request.quarantine, limits, dataPrefix)
-  const runId = parts.length === 1 ? confirmedBy : link.facts.runId
-  for (const [index, part] of parts.entries()) {
-    const isLast = index === parts.length - 1
-    const outcome = await runPart(link, advanceCommand(keys, dataPrefix, request, { ...part, isLast, runId }))
+  const { topic } = request.identity
+  const runId = parts.length === 1 ? confirmedBy : link.runIdOf(keys.checkpoint(topic, request.partition))
+  // All of them are made before the first is sent: what cannot be sent must not leave half a step.
+  const commands = parts.map((part, index) =>
+    advanceCommand(keys, dataPrefix, request, { ...part, isLast: index === parts.length - 1, runId }),
+  )
+  for (const [index, command] of commands.entries()) {
+    const outcome = await runPart(link, command)
     if (outcome.kind !== 'written') return outcome
-    if (isLast) throw malformed('advance', 'an outcome of the last script', [outcome.kind])
+    if (index === commands.length - 1) throw malformed('advance', 'an outcome of the last script', [outcome.kind])
   }
   throw malformed('advance', 'at least one script', undefined)
 }

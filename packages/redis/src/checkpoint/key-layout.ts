@@ -1,4 +1,4 @@
-import { checkpointKey, metaKey } from '@tidemark/checkpoint'
+import { checkpointKey, metaKey, namespaceOf, topicNameOf } from '@tidemark/checkpoint'
 import type { Namespace } from '@tidemark/checkpoint'
 
 /** The keys of one projection in one namespace; format-1 keys and the side keys beside them. */
@@ -14,6 +14,8 @@ export interface KeyLayout {
   /** A hash of offset to entry. */
   quarantine(topic: string, partition: number): string
   indexMember(topic: string, partition: number): string
+  /** True where keys of different partitions, and of the namespace, lie in different slots and share no script. */
+  readonly isSlotted: boolean
 }
 
 /**
@@ -35,7 +37,34 @@ export function keyLayout(namespace: Namespace): KeyLayout {
     witness: perPartition('witness'),
     quarantine: perPartition('quarantine'),
     indexMember: (topic, partition) => `${topic}:${partition}`,
+    isSlotted: false,
   }
+}
+
+/**
+ * The key layout of a namespace in a cluster: side keys carry the key they belong to as their hash tag, so that they lie in
+ * its slot, while meta and checkpoints stay byte for byte what they are. Promises: RED-23.
+ */
+export function clusterKeyLayout(namespace: Namespace): KeyLayout {
+  const meta = metaKey(namespace)
+  const side =
+    (kind: string) =>
+    (topic: string, partition: number): string =>
+      `${partitionTag(namespace, topic, partition)}:${kind}`
+  return {
+    ...keyLayout(namespace),
+    incarnation: `{${meta}}:incarnation`,
+    partitions: `{${meta}}:partitions`,
+    fence: side('fence'),
+    witness: side('witness'),
+    quarantine: side('quarantine'),
+    isSlotted: true,
+  }
+}
+
+/** What a data key begins with to lie in the slot of a partition's checkpoint, in a Redis Cluster. */
+export function partitionTag(namespace: string, topic: string, partition: number): string {
+  return `{${checkpointKey(namespaceOf(namespace), topicNameOf(topic), partition)}}`
 }
 
 /** What an index member stands for, or `undefined` when it is not one. */

@@ -148,9 +148,11 @@ async function reportOtherTopic(
 async function findStrays(link: RedisLink, keys: KeyLayout, topic: string, from: number): Promise<readonly number[]> {
   const searched = range(from, from + STRAY_PARTITIONS_SEARCHED)
   const names = searched.map((partition) => keys.checkpoint(topic, partition))
-  const command = { name: 'EXISTS', args: names, key: names[0]! }
-  const count = countReply('read', await link.send('read', command), names.length)
-  if (count === 0) return []
+  if (!keys.isSlotted) {
+    const command = { name: 'EXISTS', args: names, key: names[0]! }
+    const count = countReply('read', await link.send('read', command), names.length)
+    if (count === 0) return []
+  }
   const each = names.map((key) => ({ name: 'EXISTS', args: [key], key }))
   const replies = await link.sendAll('read', each)
   return searched.filter((_, index) => countReply('read', replies[index], 1) === 1)
@@ -166,9 +168,10 @@ async function readPartitions(
   strayFrom: number = Number.MAX_SAFE_INTEGER,
 ): Promise<void> {
   const commands: RedisCommand[] = []
-  for (let from = 0; from < partitions.length; from += partitionsPerScript) {
+  const perScript = keys.isSlotted ? 1 : partitionsPerScript
+  for (let from = 0; from < partitions.length; from += perScript) {
     const names = partitions
-      .slice(from, from + partitionsPerScript)
+      .slice(from, from + perScript)
       .flatMap((p) => [
         keys.checkpoint(topic, p),
         keys.fence(topic, p),
@@ -180,7 +183,7 @@ async function readPartitions(
   const replies = await link.sendAll('read', commands)
   replies.forEach((reply, chunk) => {
     const [rows, expiring, odd] = arrayReply('read', reply, 3)
-    const chunkPartitions = partitions.slice(chunk * partitionsPerScript, (chunk + 1) * partitionsPerScript)
+    const chunkPartitions = partitions.slice(chunk * perScript, (chunk + 1) * perScript)
     const names = (commands[chunk] as { readonly keys: readonly string[] }).keys
     collectOddities(names, expiring, odd, found)
     arrayReply('read', rows, chunkPartitions.length).forEach((row, index) => {

@@ -31,6 +31,8 @@ import { readState } from './read-state.ts'
 import { commutingBuffers, idempotentBuffers } from './step-buffer.ts'
 import type { StepBuffers } from './step-buffer.ts'
 import { twoStepAdvance } from './two-step-advance.ts'
+import { checkedWait, reportReplication, withReplication } from './wait-replicas.ts'
+import type { RedisWait } from './wait-replicas.ts'
 import type { StepWrites } from './write-encoding.ts'
 
 /** How a step is made. It decides which writes may exist, so it has no default. */
@@ -48,6 +50,8 @@ export interface RedisProjectionStoreOptions<Form extends RedisStepForm> {
   readonly form: Form
   /** Put in front of every data key. Default: nothing. */
   readonly dataPrefix?: string
+  /** Ask after every step how many replicas have it, and report the answer. Changes nothing else. Default: not asked. */
+  readonly waitReplicas?: RedisWait
 }
 
 /** The largest script: beyond it a record is written by several. */
@@ -74,14 +78,32 @@ export function createRedisProjectionStore(
     const reason = `"${dataPrefix}" lies inside the namespace ${namespace}`
     throw checkpointErrors.create('TM_CHECKPOINT_OPTION_INVALID', { option: 'dataPrefix', reason })
   }
-  const name = `redis ${form}`
-  const reserved = reservedDataPrefix(namespace, dataPrefix)
-  const parts = { name, namespace, dataPrefix, writesCommute: form === 'two-step', redis }
+  const { address, database } = redis
+  const session = createRedisSession(redis)
+  return storeOfForm(form, {
+    name: `redis ${String(form)}`,
+    namespace,
+    dataPrefix,
+    address,
+    database,
+    session,
+    keys: keyLayout(namespace),
+    bootstrap: createCheckpoints,
+    ...(options.waitReplicas === undefined ? {} : { waitReplicas: checkedWait(options.waitReplicas, redis) }),
+  })
+}
+
+/** The store of a form over what it is made of. */
+export function storeOfForm(
+  form: RedisStepForm,
+  parts: RedisStoreParts,
+): ProjectionStore<IdempotentWriter> | ProjectionStore<CommutingWriter> {
+  const reserved = reservedDataPrefix(parts.namespace, parts.dataPrefix)
   switch (form) {
     case 'atomic':
-      return new RedisProjectionStore(parts, idempotentBuffers(name, reserved), atomicAdvance)
+      return new RedisProjectionStore(parts, false, idempotentBuffers(parts.name, reserved), atomicAdvance)
     case 'two-step':
-      return new RedisProjectionStore(parts, commutingBuffers(name, reserved), twoStepAdvance)
+      return new RedisProjectionStore(parts, true, commutingBuffers(parts.name, reserved), twoStepAdvance)
     default: {
       const reason = `"${String(form)}" is neither "atomic" nor "two-step"`
       throw checkpointErrors.create('TM_CHECKPOINT_OPTION_INVALID', { option: 'form', reason })
@@ -99,13 +121,17 @@ type Advance = (
   step: StepWrites,
 ) => Promise<AdvanceOutcome>
 
-/** What both forms of the store are made of. */
-interface StoreParts {
+/** What a store of any form and topology is made of. */
+export interface RedisStoreParts {
   readonly name: string
   readonly namespace: Namespace
   readonly dataPrefix: string
-  readonly writesCommute: boolean
-  readonly redis: SafeRedisSource
+  readonly address: string
+  readonly database: number
+  readonly session: RedisSession
+  readonly keys: KeyLayout
+  readonly bootstrap: typeof createCheckpoints
+  readonly waitReplicas?: RedisWait
 }
 
 class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
@@ -115,20 +141,16 @@ class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
   readonly writesCommute: boolean
   readonly writeModel = 'idempotent' as const
   readonly stepLimits = REDIS_STEP_LIMITS
-  readonly #redis: SafeRedisSource
-  readonly #keys: KeyLayout
-  readonly #session: RedisSession
+  readonly #parts: RedisStoreParts
   readonly #buffers: StepBuffers<Writer>
   readonly #advance: Advance
 
-  constructor(parts: StoreParts, buffers: StepBuffers<Writer>, advance: Advance) {
+  constructor(parts: RedisStoreParts, writesCommute: boolean, buffers: StepBuffers<Writer>, advance: Advance) {
     this.name = parts.name
     this.namespace = parts.namespace
     this.dataPrefix = parts.dataPrefix
-    this.writesCommute = parts.writesCommute
-    this.#redis = parts.redis
-    this.#keys = keyLayout(parts.namespace)
-    this.#session = createRedisSession(parts.redis)
+    this.writesCommute = writesCommute
+    this.#parts = parts
     this.#buffers = buffers
     this.#advance = advance
   }
@@ -140,48 +162,59 @@ class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
   async read(request: ReadStateRequest): Promise<StoredState> {
     topicNameOf(request.topic)
     if (request.partitionCount !== undefined) checkPartitionCount(request.partitionCount)
-    return this.#session.run('read', (link) => readState(link, this.#keys, this.#redis.database, request))
+    const { session, keys, database, waitReplicas } = this.#parts
+    return session.run('read', async (link) => {
+      const stored = await readState(link, keys, database, request)
+      return waitReplicas === undefined ? stored : withReplication(link, waitReplicas, stored)
+    })
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
     topicNameOf(request.topic)
     checkPartitionCount(request.partitionCount)
-    return this.#session.run('claim', (link) => {
+    const { session, keys } = this.#parts
+    return session.run('claim', (link) => {
       this.#checkWritable(link, 'claim')
-      return claimFences(link, this.#keys, request)
+      return claimFences(link, keys, request)
     })
   }
 
   async bootstrap(request: BootstrapRequest): Promise<BootstrapOutcome> {
-    return this.#session.run('bootstrap', (link) => {
+    const { session, keys, bootstrap } = this.#parts
+    return session.run('bootstrap', (link) => {
       this.#checkWritable(link, 'bootstrap')
-      return createCheckpoints(link, this.#keys, request)
+      return bootstrap(link, keys, request)
     })
   }
 
   async advance(request: AdvanceRequest<Writer>): Promise<AdvanceOutcome> {
     const step = this.#buffers.writesOf(request.writes)
     invariant(request.to >= request.from, 'RED-9', `a step from ${request.from} back to ${request.to}`)
-    return this.#session.run('advance', async (link) => {
+    const { session, keys, waitReplicas } = this.#parts
+    return session.run('advance', async (link) => {
       this.#checkWritable(link, 'advance')
       const { process } = link.facts
       if (process !== request.process) return { kind: 'process-changed', process }
-      const outcome = await this.#advance(link, this.#keys, this.dataPrefix, this.stepLimits, request, step)
+      const outcome = await this.#advance(link, keys, this.dataPrefix, this.stepLimits, request, step)
       // The server was exchanged behind an open socket (a proxy): what the link knows about it is no longer true.
       if (outcome.kind === 'process-changed') link.destroy()
+      if (outcome.kind === 'advanced' && waitReplicas !== undefined) {
+        await reportReplication(link, waitReplicas, request.partition)
+      }
       return outcome
     })
   }
 
   close(): Promise<void> {
-    return this.#session.close()
+    return this.#parts.session.close()
   }
 
   /** A connection that fell through to another logical database must not be written to; reading reports it. */
   #checkWritable(link: RedisLink, operation: string): void {
-    const [expected, found] = [String(this.#redis.database), link.facts.database]
+    const { address, database } = this.#parts
+    const [expected, found] = [String(database), link.facts.database]
     if (expected !== found) {
-      throw redisErrors.create('TM_REDIS_DATABASE_WRONG', { address: this.#redis.address, expected, found })
+      throw redisErrors.create('TM_REDIS_DATABASE_WRONG', { address, expected, found })
     }
     if (!link.facts.isPrimary) {
       const site = { operation, command: 'write', key: '', reply: 'the server is a replica' }

@@ -27,7 +27,7 @@ export async function twoStepAdvance(
   step: StepWrites,
 ): Promise<AdvanceOutcome> {
   // Taken before the writes: a server exchanged in between has another run id and confirmed none of them.
-  const { runId } = link.facts
+  const runId = link.runIdOf(keys.checkpoint(request.identity.topic, request.partition))
   for (const cut of cutWrites(step, limits, dataPrefix)) {
     const commands = dataCommands(cut, dataPrefix)
     const replies = await link.sendAll(

@@ -28,6 +28,8 @@ export interface RedisLink {
   send(operation: string, command: RedisCommand): Promise<unknown>
   /** Several commands in one round trip; rejects unless every single one was answered without an error. */
   sendAll(operation: string, commands: readonly RedisCommand[]): Promise<readonly unknown[]>
+  /** The run id of the process that holds a key. */
+  runIdOf(key: string): string
   /** Asks the server again; a lease must not be answered from memory. */
   readFacts(): Promise<ServerFacts>
   /** Drops the connection; whatever is in flight rejects. */
@@ -39,7 +41,7 @@ export interface RedisLink {
  *
  * @throws {TidemarkError} TM_REDIS_CONNECT_FAILED, TM_REDIS_AUTH_FAILED, TM_REDIS_CLUSTER_UNSUPPORTED, or what a probe raised.
  */
-export async function openRedisLink(source: SafeRedisSource): Promise<RedisLink> {
+export async function openRedisLink(source: SafeRedisSource, mode: 'standalone' | 'cluster'): Promise<RedisLink> {
   const client = source.newClient()
   const faults: unknown[] = []
   // Without a listener the client prints to the console; the first fault is the telling one.
@@ -52,7 +54,7 @@ export async function openRedisLink(source: SafeRedisSource): Promise<RedisLink>
   }
   const link = new SocketLink(source, client)
   try {
-    await link.probe()
+    await link.probe(mode)
   } catch (thrown) {
     link.destroy()
     // Version 5 is ready before the server has judged the credentials; the verdict then comes as the first fault.
@@ -106,17 +108,21 @@ class SocketLink implements RedisLink {
     return this.#lost
   }
 
+  runIdOf(): string {
+    return this.facts.runId
+  }
+
   destroy(): void {
     this.#lost = true
     this.#client.disconnect()
   }
 
-  async probe(): Promise<void> {
+  async probe(mode: 'standalone' | 'cluster'): Promise<void> {
     this.#appendFsync = await this.#readAppendFsync()
     const facts = await this.readFacts()
-    if (facts.isCluster) {
-      throw redisErrors.create('TM_REDIS_CLUSTER_UNSUPPORTED', { address: this.#source.address })
-    }
+    const { address } = this.#source
+    if (facts.isCluster && mode === 'standalone') throw redisErrors.create('TM_REDIS_CLUSTER_UNSUPPORTED', { address })
+    if (!facts.isCluster && mode === 'cluster') throw redisErrors.create('TM_REDIS_CLUSTER_EXPECTED', { address })
   }
 
   async readFacts(): Promise<ServerFacts> {

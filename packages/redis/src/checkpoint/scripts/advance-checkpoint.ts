@@ -5,7 +5,8 @@ import { writeVocabularyLua } from './write-vocabulary.ts'
 /**
  * One fenced script: checks, data, quarantine, then checkpoint and witness.
  *
- * KEYS: meta, checkpoint, fence, witness, quarantine, data keys.
+ * KEYS: meta (or the checkpoint again, where meta is out of reach and not compared), checkpoint, fence, witness,
+ * quarantine, data keys.
  * ARGV: 1 nonce, 2-6 identity, 7 partition, 8 from, 9 to, 10 witness or '', 11 'data' or 'last', 12 run id or '',
  * 13 number of quarantine entries, 14 program, 15 the values of the data as a JSON array of strings, then offset and entry
  * per quarantined record.
@@ -45,9 +46,11 @@ local function compare(key, count)
   if #all ~= 2 * count then return {'conflict', key, 'number of fields', tostring(count), tostring(#all / 2)} end
   return nil, found.next_offset
 end
-local refused = compare(meta, 5)
-if refused then return refused end
-local nextOffset
+local refused, nextOffset
+if meta ~= checkpoint then
+  refused = compare(meta, 5)
+  if refused then return refused end
+end
 refused, nextOffset = compare(checkpoint, 7)
 if refused then return refused end
 if nextOffset ~= ARGV[8] then
