@@ -4,12 +4,13 @@ import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import { createKafkaAdmin } from './kafka-admin.ts'
 import type { KafkaAdmin } from './kafka-admin.ts'
 import type { Variant } from './variants/gate-variants.ts'
-import type { ProjectionParts, StoreWorld } from './variants/store-side.ts'
+import type { ProjectionParts, StorePlace, StoreWorld } from './variants/store-side.ts'
 
 /** One topic on a real broker, one namespace of a real store, and projections between the two. */
 export interface GateWorld {
   readonly variant: Variant
   readonly topic: string
+  readonly place: StorePlace
   readonly kafka: KafkaAdmin
   readonly store: StoreWorld
   projection(overrides?: ProjectionOverrides): Projection
@@ -60,6 +61,7 @@ export async function openGateWorld(options: WorldOptions): Promise<GateWorld> {
   return {
     variant,
     topic,
+    place,
     kafka,
     store,
     projection,

@@ -3,7 +3,7 @@ import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import { describe, expect, it } from 'vitest'
 import { dispatches } from '../src/dispatch.ts'
 import { gateWorlds } from '../src/gate-cleanup.ts'
-import { startReady } from '../src/gate-world.ts'
+import { startReady, untilStatus } from '../src/gate-world.ts'
 import { holdLog } from '../src/held-log.ts'
 import { interruptLog } from '../src/interrupted-log.ts'
 import type { StartMoment } from '../src/interrupted-log.ts'
@@ -67,7 +67,7 @@ describe.each(cases)('[A11] retention overtakes the position during a start, $na
 })
 
 describe.each(variants)('[A11] retention overtakes a live projection, $name', (variant) => {
-  it('[A11] [CK-22] [CK-55] held while it passes: dirty with the gap, nothing behind it is applied', async () => {
+  it('[A11] [CK-22] [CK-55] held while it passes: dirty with the gap, or nothing was missed; never on behind the gap', async () => {
     const world = await open({ variant })
     await world.kafka.append(world.topic, 0, dispatches('a', 3, 'u'))
     const held = holdLog(variant.log.open(await sharedKafkaBrokers()))
@@ -77,12 +77,15 @@ describe.each(variants)('[A11] retention overtakes a live projection, $name', (v
     await world.kafka.append(world.topic, 0, dispatches('b', 7, 'u'))
     await world.kafka.deleteRecordsBelow(world.topic, 0, 6)
     held.release([0])
-    const ended = await projection.ended()
-    expect(ended.kind === 'dirty' && ['NEXT_BELOW_LOW', 'OUT_OF_RANGE', 'READ_FAILED']).toContain(
-      ended.kind === 'dirty' ? ended.reason.code : 'stopped',
-    )
-    expect(await world.store.checkpoint(0)).toBe('3')
-    expect(Object.keys(await world.store.sessions('u')).sort()).toEqual(['a0', 'a1', 'a2'])
+    // A fetch that was under way when the hold began may bring everything before it is deleted.
+    await untilStatus(projection, ({ state, partitions }) => state === 'dirty' || partitions[0]?.next === '10')
+    const { dirty } = projection.status()
+    const stored = Object.keys(await world.store.sessions('u')).length
+    if (dirty === undefined) expect(stored).toBe(10)
+    else {
+      expect(['NEXT_BELOW_LOW', 'OUT_OF_RANGE', 'READ_FAILED']).toContain(dirty.code)
+      expect([await world.store.checkpoint(0), stored]).toEqual(['3', 3])
+    }
     await projection.stop()
   })
 })

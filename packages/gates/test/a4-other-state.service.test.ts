@@ -106,7 +106,9 @@ describe.each(variantsOf('A4'))('[A4] positions, identities and formats that do 
   it('[A4] [CK-05] [CK-18] partitions added since: refused', async () => {
     const world = await projected(variant)
     await world.kafka.addPartitions(world.topic, 3)
-    expect(await refusalCodes(world)).toEqual(['PARTITION_COUNT'])
+    // Where writes may not be repeated, the partition without a checkpoint is a reason of its own.
+    const more = variant.store.writeModel === 'transactional' ? ['MISSING_CHECKPOINT'] : []
+    expect(await refusalCodes(world)).toEqual(['PARTITION_COUNT', ...more])
   })
 
   it('[A4] a compacted topic: refused unless the projection declares that the latest record per key suffices', async () => {

@@ -95,5 +95,5 @@ export function rowsOn<Row>(variant: Variant, rows: readonly Row[]): readonly Ro
 
 /** Ends what the worlds of a file shared. */
 export async function closeSharedStores(): Promise<void> {
-  await Promise.all(stores.map((store) => store.closeShared?.()))
+  for (const store of stores) await store.closeShared?.()
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openPglite } from '@tidemark/postgres/pglite'
 import type { PgliteDatabase } from '@tidemark/postgres/pglite'
 import { ensureSqlTables, openSqlWorld } from './sql-world.ts'
-import type { RunSql } from './sql-world.ts'
+import type { RunSql } from './run-sql.ts'
 import type { StoreSide } from './store-side.ts'
 
 /** The embedded Postgres. It takes hundreds of megabytes, so the worlds of a file share one. */

@@ -3,7 +3,7 @@ import { createCuttingProxy, sharedPostgresUrl } from '@tidemark/testkit/service
 import type { CuttingProxy } from '@tidemark/testkit/service'
 import pg from 'pg'
 import { ensureSqlTables, openSqlWorld } from './sql-world.ts'
-import type { RunSql } from './sql-world.ts'
+import type { RunSql } from './run-sql.ts'
 import type { StoreLine, StoreSide } from './store-side.ts'
 
 /** Where a step on Postgres can be cut: a direction, and how many bytes of the step pass. */

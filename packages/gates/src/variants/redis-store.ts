@@ -32,6 +32,8 @@ async function openRedisWorld(form: RedisStepForm, place: StorePlace): Promise<S
   const { namespace, topic, users } = place
   const url = place.address ?? (await sharedRedisUrl())
   const redis = new Redis(url)
+  // A gate may kill the server; whatever is asked of it afterwards fails by itself.
+  redis.on('error', () => undefined)
   const checkpointKey = (partition: number): string => `${namespace}:checkpoint:${topic}:${partition}`
   return {
     projection: (parts) => redisProjection(form, place, url, parts),

@@ -1,5 +1,5 @@
 import type { StoreDamage } from '@tidemark/testkit/contract'
-import type { RunSql } from './sql-world.ts'
+import type { RunSql } from './run-sql.ts'
 
 /** Changes to stored rows that no store would make. */
 export function sqlDamage(namespace: string, run: RunSql): StoreDamage {

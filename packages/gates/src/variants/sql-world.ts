@@ -2,14 +2,10 @@ import { createProjection } from '@tidemark/checkpoint'
 import { createPostgresProjectionStore, ensurePostgresTables } from '@tidemark/postgres/checkpoint'
 import type { PostgresDatabase, TransactionalWriter } from '@tidemark/postgres/checkpoint'
 import { dispatchOf } from '../dispatch.ts'
+import type { Dispatch } from '../dispatch.ts'
+import type { RunSql } from './run-sql.ts'
 import { sqlDamage } from './sql-damage.ts'
 import type { ProjectionParts, StorePlace, StoreWorld } from './store-side.ts'
-
-/** Runs one statement beside the projection, on a connection of the test's own. */
-export type RunSql = (
-  text: string,
-  values?: readonly unknown[],
-) => Promise<readonly Readonly<Record<string, unknown>>[]>
 
 /** A database that holds one world, by whatever client. */
 export interface SqlDatabase {
@@ -86,21 +82,30 @@ function sqlProjection({ namespace, users }: StorePlace, database: SqlDatabase, 
     project(record, write) {
       const dispatch = dispatchOf(record)
       if (dispatch.kind === 'undecodable') return dispatch
-      const names = JSON.stringify(dispatch.users.map((user) => `${users}${user}`))
-      write.sql(
-        `INSERT INTO gates_data.sessions AS s (user_name, conversation, created_at)
-         SELECT name, $2, $3::bigint FROM jsonb_array_elements_text($1::jsonb) AS name
-         ON CONFLICT (user_name, conversation) DO UPDATE SET created_at = GREATEST(s.created_at, EXCLUDED.created_at)`,
-        [names, dispatch.conversation, dispatch.createdAt],
-      )
-      write.sql(
-        `INSERT INTO gates_data.applied AS a (user_name, times) SELECT name, 1 FROM jsonb_array_elements_text($1::jsonb) AS name
-         ON CONFLICT (user_name) DO UPDATE SET times = a.times + 1`,
-        [names],
-      )
+      const names = dispatch.users.map((user) => `${users}${user}`)
+      for (let from = 0; from < names.length; from += NAMES_PER_STATEMENT) {
+        writeNames(write, JSON.stringify(names.slice(from, from + NAMES_PER_STATEMENT)), dispatch)
+      }
       return undefined
     },
   })
+}
+
+/** A statement's text and values are bounded, so a dispatch to thousands of users takes several. */
+const NAMES_PER_STATEMENT = 1_000
+
+function writeNames(write: TransactionalWriter, names: string, { conversation, createdAt }: Dispatch): void {
+  write.sql(
+    `INSERT INTO gates_data.sessions AS s (user_name, conversation, created_at)
+     SELECT name, $2, $3::bigint FROM jsonb_array_elements_text($1::jsonb) AS name
+     ON CONFLICT (user_name, conversation) DO UPDATE SET created_at = GREATEST(s.created_at, EXCLUDED.created_at)`,
+    [names, conversation, createdAt],
+  )
+  write.sql(
+    `INSERT INTO gates_data.applied AS a (user_name, times) SELECT name, 1 FROM jsonb_array_elements_text($1::jsonb) AS name
+     ON CONFLICT (user_name) DO UPDATE SET times = a.times + 1`,
+    [names],
+  )
 }
 
 /** Every row of the namespace and of its users, as text. */
