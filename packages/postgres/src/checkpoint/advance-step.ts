@@ -4,7 +4,8 @@ import { encodeQuarantineEntry } from '@tidemark/checkpoint'
 import { encodeWitness } from '@tidemark/log'
 import type { PostgresDatabase, PostgresStatement } from '../database/postgres-database.ts'
 import type { StatementRunner } from '../database/postgres-session.ts'
-import { jsonColumn, malformed, rowReply } from '../database/reply-shape.ts'
+import { jsonColumn, malformed, rowReply, textColumn } from '../database/reply-shape.ts'
+import { processName, processSql, runOfProcess } from '../database/server-facts.ts'
 import { postgresErrors } from '../errors.ts'
 import { foldWrites } from './fold-writes.ts'
 import type { WriteRound } from './fold-writes.ts'
@@ -74,11 +75,11 @@ async function advanceAtOnce(
 ): Promise<AdvanceOutcome> {
   const { database, tables, keys } = context
   const { expectedDatabase, instance } = database
-  const serverProcess = serverProcessOf(request.process, instance)
-  if (serverProcess === undefined) return advanceInParts(context, runner, request, [])
+  const run = runOfProcess(request.process, instance)
+  if (run === undefined) return processChanged(context, runner)
   const builder = createStatementBuilder()
   const gate = gateParts(tables, keys, request, builder)
-  const condition = gateCondition(request, serverProcess, expectedDatabase, builder)
+  const condition = gateCondition(request, run, expectedDatabase, builder)
   const parts = round === undefined ? undefined : roundParts(tables, round, builder)
   const held = `SELECT FROM found WHERE ${condition}${parts === undefined ? '' : ' AND NOT EXISTS (SELECT FROM wrong)'}`
   const queries = [
@@ -97,8 +98,9 @@ async function advanceAtOnce(
     checkFinished(request, row)
     return { kind: 'advanced', resent: false }
   }
-  const outcome = judge(context, request, readFound(jsonColumn('advance', row, 'found')))
-  if (outcome.kind !== 'at-from') return outcome
+  const verdict = judge(context, request, readFound(jsonColumn('advance', row, 'found')))
+  if (verdict.kind === 'other-run') return processChanged(context, runner)
+  if (verdict.kind !== 'at-from') return verdict
   throwWrong(jsonColumn('advance', row, 'wrong') as readonly Record<string, unknown>[])
   throw malformed('advance', 'a step that is made or lost', 'neither')
 }
@@ -112,8 +114,9 @@ async function advanceInParts(
   const gate = createStatementBuilder()
   const text = `WITH ${gateParts(context.tables, context.keys, request, gate)} SELECT to_jsonb(found)::text AS found FROM found`
   const row = rowReply('advance', await runner.query(gate.build(text)))
-  const outcome = judge(context, request, readFound(jsonColumn('advance', row, 'found')))
-  if (outcome.kind !== 'at-from') return outcome
+  const verdict = judge(context, request, readFound(jsonColumn('advance', row, 'found')))
+  if (verdict.kind === 'other-run') return processChanged(context, runner)
+  if (verdict.kind !== 'at-from') return verdict
   for (const part of parts) {
     if (part.kind === 'round') throwWrong((await runner.query(roundStatement(context, part.round))).rows)
     else await runner.query(part.statement, 'host')
@@ -181,16 +184,19 @@ function checkFinished(request: GateRequest, row: Readonly<Record<string, unknow
   throw malformed('advance', `one checkpoint, one position and one fence of partition ${request.partition}`, counts)
 }
 
-function serverProcessOf(process: string, instance: string | undefined): string | undefined {
-  if (instance === undefined) return process
-  const suffix = `:${instance}`
-  return process.endsWith(suffix) ? process.slice(0, -suffix.length) : undefined
+/** The outcome of a step that was meant for another process, with the name of the one that is there. */
+async function processChanged(context: StepContext, runner: Pick<StatementRunner, 'query'>): Promise<AdvanceOutcome> {
+  const row = rowReply('advance', await runner.query({ text: `SELECT ${processSql} AS process`, values: [] }))
+  return {
+    kind: 'process-changed',
+    process: processName(textColumn('advance', row, 'process'), context.database.instance),
+  }
 }
 
 function readFound(document: unknown): FoundRows {
   const found = document as Partial<FoundRows> | null
   const lists = [found?.fences, found?.checkpoints, found?.metas, found?.twins]
-  if (typeof found?.process !== 'string' || typeof found.database !== 'string' || !lists.every(Array.isArray)) {
+  if (typeof found?.run !== 'string' || typeof found.database !== 'string' || !lists.every(Array.isArray)) {
     throw malformed('advance', 'the rows of the step', 'another document')
   }
   return found as FoundRows

@@ -175,9 +175,9 @@ async function notEmpty(context: CreateContext, runner: StatementRunner): Promis
     builder.build(`SELECT key FROM ${tables.data} WHERE ${prefixCondition(dataPrefix, builder)} LIMIT 1`),
   )
   const key = found.rows[0]?.['key']
-  if (key !== undefined) {
+  if (typeof key === 'string') {
     const explanation = `there is data under the prefix "${dataPrefix}"; a first start of a transactional projection needs none`
-    return { kind: 'not-empty', key: fromStored(String(key)).slice(0, 128), explanation }
+    return { kind: 'not-empty', key: fromStored(key).slice(0, 128), explanation }
   }
   const empty = await askHost(isEmpty, runner)
   if (empty) return undefined
@@ -193,7 +193,7 @@ function prefixCondition(dataPrefix: string, builder: ReturnType<typeof createSt
 }
 
 async function askHost(isEmpty: CreateContext['isEmpty'], runner: StatementRunner): Promise<boolean> {
-  let failure: unknown
+  let failure: Error | undefined
   const question: EmptyQuestion = {
     async query(text, values = []) {
       const statement: PostgresStatement = { text, values }
@@ -201,7 +201,7 @@ async function askHost(isEmpty: CreateContext['isEmpty'], runner: StatementRunne
       try {
         result = await runner.query(statement, 'host')
       } catch (error) {
-        failure = error
+        failure = error as Error
         throw error
       }
       return result.rows

@@ -2,11 +2,11 @@ import type { ReadStateRequest, StoredFields, StoredState, UnreadableKey } from 
 import type { PostgresDatabase } from '../database/postgres-database.ts'
 import type { StatementRunner } from '../database/postgres-session.ts'
 import { jsonColumn, malformed, rowReply, textColumn } from '../database/reply-shape.ts'
-import { durabilityOf, evictionOf, factsSql } from '../database/server-facts.ts'
+import { durabilityOf, evictionOf, factsSql, processName } from '../database/server-facts.ts'
 import { postgresErrors } from '../errors.ts'
+import { checkLayout } from './ensure-tables.ts'
 import { prefixEnd, readPartitionKey } from './key-layout.ts'
 import type { KeyLayout } from './key-layout.ts'
-import { processName } from './statements/gate.ts'
 import { createStatementBuilder } from './statements/statement-builder.ts'
 import type { StatementBuilder } from './statements/statement-builder.ts'
 import { fromStored } from './stored-text.ts'
@@ -38,6 +38,8 @@ export async function readState(
   if (encoding !== 'UTF8') {
     throw postgresErrors.create('TM_POSTGRES_ENCODING_UNSUPPORTED', { address: database.address, encoding })
   }
+  for (const { schema, layout } of rowsIn(jsonColumn('read', row, 'versions')))
+    checkLayout(String(schema), String(layout))
   const unreadable: UnreadableKey[] = []
   const rowsOf = (column: string): Rows => rowsIn(jsonColumn('read', row, column))
   const byPartition = (column: string, prefix: string): ReadonlyMap<number, Readonly<Record<string, unknown>>> =>
@@ -96,6 +98,10 @@ function readText(tables: TableLayout, keys: KeyLayout, topic: string, builder: 
           `${ofTopic(keys.quarantine(topic, 0))}) q GROUP BY q.key) r`,
       ),
       rows('unlogged', unlogged),
+      rows(
+        'versions',
+        `(SELECT '${tables.schema}' AS schema, v.layout FROM ${tables.version} v UNION ALL SELECT '${tables.dataSchema}', v.layout FROM ${tables.dataVersion} v) r`,
+      ),
     ].join(', ')
   )
 }

@@ -77,10 +77,14 @@ export function failureOf(
 
 /** The error of a connection that could not be made. */
 export function connectFailureOf(
-  database: Pick<PostgresDatabase, 'address' | 'deadlineMs'>,
+  database: Pick<PostgresDatabase, 'address' | 'deadlineMs' | 'expectedDatabase'>,
   thrown: unknown,
 ): TidemarkError {
   if (isTidemarkError(thrown)) return thrown
+  if (sqlStateOf(thrown) === '3D000') {
+    const details = { address: database.address, expected: database.expectedDatabase, found: 'none of that name' }
+    return postgresErrors.create('TM_POSTGRES_DATABASE_WRONG', details)
+  }
   if (sqlStateOf(thrown) !== undefined) return failureOf(database, 'connecting', thrown)
   const reason = messageOf(thrown).replaceAll(/\s+/g, ' ').slice(0, 300)
   return postgresErrors.create(

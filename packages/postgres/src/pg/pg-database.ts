@@ -110,7 +110,7 @@ function poolDatabase(pool: Pool, facts: PoolFacts): PostgresDatabase {
       try {
         return new PgConnection(await pool.connect())
       } catch (error) {
-        throw connectFailureOf({ address, deadlineMs }, error)
+        throw connectFailureOf({ address, deadlineMs, expectedDatabase: database }, error)
       }
     },
     async close() {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
 import { checkLimit, messageOf } from '@tidemark/core'
@@ -80,23 +80,22 @@ function prepareDirectory(name: string): string {
 }
 
 /**
- * Opens the database, creating it first where it is missing.
+ * Opens the database, creating it where none was created to the end.
  *
- * A database is created aside and moved in when it is whole: a process killed in between leaves nothing that could be
- * taken for a database.
+ * The mark is written after the creation and before anybody can store something: data without it comes from a process that was
+ * killed in between, and holds nothing.
  */
 async function openClient(directory: string): Promise<PGlite> {
-  const data = join(directory, 'data')
-  for (const entry of readdirSync(directory)) {
-    if (entry.startsWith('data.creating-')) rmSync(join(directory, entry), { recursive: true, force: true })
+  const [data, mark] = [join(directory, 'data'), join(directory, 'created')]
+  if (existsSync(mark)) {
+    // An engine that finds no database would silently create one, and the projection would start over.
+    if (!existsSync(join(data, 'PG_VERSION'))) throw new Error('the database that was created here is gone')
+    return PGlite.create({ dataDir: data })
   }
-  if (!existsSync(data)) {
-    const aside = `${data}.creating-${randomBytes(8).toString('hex')}`
-    const creating = await PGlite.create({ dataDir: aside })
-    await creating.close()
-    renameSync(aside, data)
-  }
-  return PGlite.create({ dataDir: data })
+  rmSync(data, { recursive: true, force: true })
+  const client = await PGlite.create({ dataDir: data })
+  writeFileSync(mark, '')
+  return client
 }
 
 class EmbeddedDatabase implements PgliteDatabase {
@@ -235,7 +234,7 @@ async function withState<T>(ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (error) {
     const hasCode = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    if (hasCode || !/^Invalid input/.test(messageOf(error))) throw error
+    if (hasCode || !messageOf(error).startsWith('Invalid input')) throw error
     throw Object.assign(new Error(messageOf(error)), { code: '22023' })
   }
 }

@@ -4,7 +4,7 @@ import { encodeWitness, judgeFence } from '@tidemark/log'
 import type { KeyLayout } from '../key-layout.ts'
 import { fromStored, toStored } from '../stored-text.ts'
 import type { TableLayout } from '../table-layout.ts'
-import { processSql } from '../../database/server-facts.ts'
+import { runOfProcess, runSql } from '../../database/server-facts.ts'
 import type { StatementBuilder } from './statement-builder.ts'
 
 /** The parts of a request that decide whether its step may be made. */
@@ -12,7 +12,8 @@ export type GateRequest = Omit<AdvanceRequest<unknown>, 'writes'>
 
 /** The rows a step depends on, as they stood under lock. */
 export interface FoundRows {
-  readonly process: string
+  /** Which run of the server found them. */
+  readonly run: string
   readonly database: string
   readonly fences: readonly { readonly fence: unknown; readonly witness: unknown }[]
   readonly metas: readonly Readonly<Record<string, unknown>>[]
@@ -38,7 +39,7 @@ export function gateParts(
     `checkpoint_rows AS MATERIALIZED (SELECT ${fields} FROM ${tables.checkpoint} r WHERE r.key = ${checkpointKey} FOR UPDATE)`,
     `twin_rows AS MATERIALIZED (SELECT r.next_offset FROM ${tables.twin} r WHERE r.key = ${twinKey} FOR UPDATE)`,
     `meta_rows AS MATERIALIZED (SELECT ${fields} FROM ${tables.meta} r WHERE r.key = ${metaKey})`,
-    `found AS MATERIALIZED (SELECT ${processSql} AS process, current_database()::text AS database, ` +
+    `found AS MATERIALIZED (SELECT ${runSql} AS run, current_database()::text AS database, ` +
       `coalesce((SELECT jsonb_agg(to_jsonb(f)) FROM fence_rows f), '[]') AS fences, ` +
       `coalesce((SELECT jsonb_agg(fields) FROM checkpoint_rows), '[]') AS checkpoints, ` +
       `coalesce((SELECT jsonb_agg(next_offset) FROM twin_rows), '[]') AS twins, ` +
@@ -47,17 +48,12 @@ export function gateParts(
 }
 
 /** The condition on `found` under which the step is at its start. The client judges the same way in {@link judgeFound}. */
-export function gateCondition(
-  request: GateRequest,
-  serverProcess: string,
-  database: string,
-  builder: StatementBuilder,
-): string {
+export function gateCondition(request: GateRequest, run: string, database: string, builder: StatementBuilder): string {
   const { identity, partition, from, fence } = request
   const json = (fields: StoredFields): string => `${builder.param(JSON.stringify([storedFields(fields)]))}::text::jsonb`
   const stored = `(found.fences -> 0 ->> 'fence')`
   return [
-    `found.process = ${builder.param(serverProcess)}`,
+    `found.run = ${builder.param(run)}`,
     `found.database = ${builder.param(database)}`,
     `jsonb_array_length(found.fences) = 1`,
     `${stored} ~ '^[1-9][0-9]{0,18}:[0-9a-f]{32}$'`,
@@ -68,17 +64,22 @@ export function gateCondition(
   ].join(' AND ')
 }
 
-/** What the rows found mean for a step: it is at its start, was made before, or is lost. Promises: PGS-9 to PGS-12. */
+/** What a step comes to: made before, lost, possible, or meant for another run of the server. Promises: PGS-9 to PGS-12. */
+export type GateVerdict =
+  | Exclude<AdvanceOutcome, { readonly kind: 'process-changed' }>
+  | { readonly kind: 'at-from' }
+  | { readonly kind: 'other-run' }
+
+/** What the rows found mean for a step. */
 export function judgeFound(
   request: GateRequest,
   keys: KeyLayout,
   instance: string | undefined,
   found: FoundRows,
-): AdvanceOutcome | { readonly kind: 'at-from' } {
+): GateVerdict {
   const { identity, partition, from, to, witness } = request
   const { topic } = identity
-  const process = processName(found.process, instance)
-  if (process !== request.process) return { kind: 'process-changed', process }
+  if (found.run !== runOfProcess(request.process, instance)) return { kind: 'other-run' }
   if (found.fences.length > 1) return severalRows(keys.fence(topic, partition), found.fences.length)
   const stored = found.fences[0]
   const fenceText = typeof stored?.fence === 'string' ? fromStored(stored.fence) : undefined
@@ -98,11 +99,6 @@ export function judgeFound(
     return { kind: 'conflict', key: keys.twin(topic, partition), field: 'next_offset', expected, found: undefined }
   }
   return { kind: 'at-from' }
-}
-
-/** The name of a server process as stores hand it out. */
-export function processName(process: string, instance: string | undefined): string {
-  return instance === undefined ? process : `${process}:${instance}`
 }
 
 type Conflict = Extract<AdvanceOutcome, { readonly kind: 'conflict' }>
@@ -132,7 +128,7 @@ function severalRows(key: string, count: number): Conflict {
 
 function shown(stored: unknown): string | undefined {
   if (stored === undefined) return undefined
-  return typeof stored === 'string' ? fromStored(stored) : `(a ${typeof stored}) ${String(stored).slice(0, 64)}`
+  return typeof stored === 'string' ? fromStored(stored) : `(a ${typeof stored}) ${JSON.stringify(stored).slice(0, 64)}`
 }
 
 function storedFields(fields: StoredFields): StoredFields {
