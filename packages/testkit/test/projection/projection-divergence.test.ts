@@ -85,6 +85,22 @@ describe('a log that lost its tail and grew again past the position, between two
   })
 })
 
+describe('a topic recreated under the same name, whose epochs differ too', () => {
+  it('[A5] [CKP-60] is told as another topic', async () => {
+    const { world, topic } = fiveRecords()
+    topic.partition(0).electLeader()
+    topic.append(0, dispatch('ann', 5))
+    const projection = await ready(world)
+    world.log.reading.frozen = true
+    const recreated = world.log.cluster.recreateTopic(topicName)
+    for (let n = 0; n < 40; n += 1) recreated.append(0, dispatch('new', n))
+    world.log.reading.frozen = false
+    expect(await projection.ended()).toMatchObject({ kind: 'dirty', reason: { code: 'IDENTITY_MISMATCH' } })
+    expect(world.sessions('new')).toEqual({})
+    await projection.stop()
+  })
+})
+
 describe('a new leader that lost nothing', () => {
   it('[A12] [CKP-60] goes on, also over several elections in one fetch', async () => {
     const { world, topic } = fiveRecords()

@@ -31,7 +31,7 @@ export function createFetchLoop<Writer>(
 ): FetchLoop {
   const { reader, signal, lanes } = context
   const { limits, leaseMs } = context.options
-  const history = createHistoryGuard(context)
+  const history = createHistoryGuard(context, guard)
   let ended = false
   const isOver = (): boolean => ended || signal.aborted
   const backPressure = createBackPressure(context, isOver)

@@ -3,6 +3,7 @@ import { decodeWitness, judgeWitness, witnessOf } from '@tidemark/log'
 import type { LogRecord, PartitionBatch, ReadBack, TailWitness, WitnessVerdict } from '@tidemark/log'
 import { dirtyReason } from '../dirty-reason.ts'
 import { portGraceMs } from './identity-guard.ts'
+import type { IdentityGuard } from './identity-guard.ts'
 import type { RunContext } from './run-context.ts'
 
 /** Proves that what was fetched continues the history that was read before it. */
@@ -29,7 +30,10 @@ const retryMs = 100
  * nothing to ask; one change never answers for another, since a log may hold the later record and not the earlier one.
  * Source: KIP-101.
  */
-export function createHistoryGuard<Writer>(context: RunContext<Writer>): HistoryGuard {
+export function createHistoryGuard<Writer>(
+  context: RunContext<Writer>,
+  identity: Pick<IdentityGuard, 'freshVerdict'>,
+): HistoryGuard {
   const lastRead = storedWitnesses(context)
   return {
     async prove(batches) {
@@ -39,7 +43,7 @@ export function createHistoryGuard<Writer>(context: RunContext<Writer>): History
           changes.push({ partition, last: isWitness(last) ? last : witnessOf(last) })
         }
       }
-      if (changes.length > 0 && !(await proveAll(context, changes))) return false
+      if (changes.length > 0 && !(await proveAll(context, identity, changes))) return false
       for (const { partition, records } of batches) {
         const last = records.at(-1)
         if (last !== undefined) lastRead.set(partition, last)
@@ -80,7 +84,11 @@ function changesOf(before: LastRead | undefined, records: readonly LogRecord[]):
   return changes
 }
 
-async function proveAll<Writer>(context: RunContext<Writer>, changes: readonly EpochChange[]): Promise<boolean> {
+async function proveAll<Writer>(
+  context: RunContext<Writer>,
+  identity: Pick<IdentityGuard, 'freshVerdict'>,
+  changes: readonly EpochChange[],
+): Promise<boolean> {
   const { options, signal } = context
   const { clock, limits } = options
   const startedMs = clock.monotonicMs()
@@ -92,7 +100,11 @@ async function proveAll<Writer>(context: RunContext<Writer>, changes: readonly E
     let why = ''
     for (const [index, verdict] of verdicts.entries()) {
       const change = waiting[index]!
-      if (verdict.kind === 'diverged') return diverged(context, change, verdict.explanation)
+      if (verdict.kind === 'diverged') {
+        // On a recreated topic the record is another one too; then the identity is the reason to tell.
+        await identity.freshVerdict()
+        return diverged(context, change, verdict.explanation)
+      }
       if (verdict.kind !== 'unproven') continue
       open.push(change)
       why = verdict.message
@@ -130,7 +142,7 @@ async function judgeAll<Writer>(
   const records = changes.map(({ partition, last }) => ({ partition, offset: last.offset }))
   try {
     const asked = Promise.all([
-      log.readBack({ topic, records, ...inspect }),
+      log.readBack({ topic, records, identity, ...inspect }),
       log.inspector.readBounds(topic, identity.partitionCount, inspect),
       log.inspector.readSettings(topic, inspect),
     ])
