@@ -32,6 +32,11 @@ interface RedisErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
     readonly partition: number
     readonly tag: string
   }>
+  readonly TM_REDIS_PRIMARY_UNKNOWN: ErrorSpec<{
+    readonly address: string
+    readonly name: string
+    readonly reason: string
+  }>
   readonly TM_REDIS_CONNECTION_LOST: ErrorSpec<{
     readonly address: string
     readonly operation: string
@@ -119,6 +124,11 @@ export const redisErrors: ErrorCatalogue<RedisErrorSpecs> = defineErrors<RedisEr
     retriable: false,
     message: (d) => `key "${d.key}" is in slot ${d.slot}, not in that of partition ${d.partition}`,
     remedy: 'Begin data keys with partitionTag(...) of their partition, or use the two-step form.',
+  },
+  TM_REDIS_PRIMARY_UNKNOWN: {
+    retriable: true,
+    message: (d) => `no sentinel of ${d.address} says where the primary "${d.name}" is: ${d.reason}`,
+    remedy: 'Check the name (SENTINEL MASTERS) and that a sentinel can be reached; wait until a failover is over.',
   },
   TM_REDIS_CONNECTION_LOST: {
     retriable: true,

@@ -41,7 +41,8 @@ export interface RedisLink {
  *
  * @throws {TidemarkError} TM_REDIS_CONNECT_FAILED, TM_REDIS_AUTH_FAILED, TM_REDIS_CLUSTER_UNSUPPORTED, or what a probe raised.
  */
-export async function openRedisLink(source: SafeRedisSource, mode: 'standalone' | 'cluster'): Promise<RedisLink> {
+export async function openRedisLink(named: SafeRedisSource, mode: 'standalone' | 'cluster'): Promise<RedisLink> {
+  const source = (await named.locate?.()) ?? named
   const client = source.newClient()
   const faults: unknown[] = []
   // Without a listener the client prints to the console; the first fault is the telling one.
@@ -64,7 +65,8 @@ export async function openRedisLink(source: SafeRedisSource, mode: 'standalone' 
   return link
 }
 
-function connectWithin(client: Redis, timeoutMs: number): Promise<void> {
+/** Connects, or rejects in time. */
+export function connectWithin(client: Redis, timeoutMs: number): Promise<void> {
   // The client's own time-out ends with the TCP handshake; a server that accepts and stays silent would never end it.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs)

@@ -42,6 +42,8 @@ export interface SafeRedisSource {
   readonly connectTimeoutMs: number
   /** A client that has not connected yet; whoever takes it owns it. */
   newClient(): Redis
+  /** Asks where the primary is, anew for every connection; absent where the address says it. */
+  locate?(): Promise<SafeRedisSource>
   /** A text without the password in it; servers and proxies sometimes echo arguments. */
   redact(text: string): string
 }

@@ -60,7 +60,7 @@ export async function createCuttingProxy(options: CuttingProxyOptions): Promise<
     for (const connection of joined) if (connection.counts().open) connection.cut()
   }
   const close = async (): Promise<void> => {
-    cutAll()
+    for (const connection of joined) connection.cut()
     if (server.listening) await new Promise((resolve) => server.close(resolve))
   }
   return {

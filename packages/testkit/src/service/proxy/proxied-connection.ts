@@ -90,7 +90,12 @@ class JoinedConnection implements ProxiedConnection {
   }
 
   cut(): void {
-    if (!this.#open) return
+    if (!this.#open) {
+      // One side is gone; while silent, the other may still be held open, and nobody else ends it.
+      this.#client.destroy()
+      this.#server.destroy()
+      return
+    }
     this.#open = false
     this.#client.resetAndDestroy()
     // A polite end towards the server, so that it still reads every byte that was passed on to it.
