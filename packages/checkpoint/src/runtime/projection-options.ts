@@ -41,7 +41,7 @@ export interface ProjectionLimits {
   readonly batchRecordsMax: number
   /** How long a missing answer or a missing advance is held before the projection goes dirty. Milliseconds. */
   readonly stallMsMax: number
-  /** Records waiting per partition before its fetching is paused. Default 4 batches. */
+  /** Records waiting per partition before its fetching is held back. Default 4 batches, and 2,000 at least. */
   readonly queuedRecordsMax?: number
   /** Bytes of keys, values and headers waiting over all partitions before fetching pauses. Default 32 MiB. */
   readonly queuedBytesMax?: number
@@ -79,10 +79,14 @@ export function resolveOptions<Writer>(options: ProjectionOptions<Writer>): Reso
     limits: {
       batchRecordsMax,
       stallMsMax,
-      queuedRecordsMax: checkLimit('limits.queuedRecordsMax', given.queuedRecordsMax ?? 4 * batchRecordsMax, {
-        min: 1,
-        max: 1_000_000,
-      }),
+      queuedRecordsMax: checkLimit(
+        'limits.queuedRecordsMax',
+        given.queuedRecordsMax ?? queuedRecordsDefault(batchRecordsMax),
+        {
+          min: 1,
+          max: 1_000_000,
+        },
+      ),
       queuedBytesMax: checkLimit('limits.queuedBytesMax', given.queuedBytesMax ?? 32 * 2 ** 20, {
         min: 1_024,
         max: 2 ** 32,
@@ -115,4 +119,9 @@ function checkChoice(option: string, value: string, choices: readonly string[]):
 
 function invalidOption(option: string, reason: string): Error {
   return checkpointErrors.create('TM_CHECKPOINT_OPTION_INVALID', { option, reason })
+}
+
+/** Each fetch waits for an identity check of its own, so small steps must not make small fetches. */
+function queuedRecordsDefault(batchRecordsMax: number): number {
+  return Math.max(2_000, 4 * batchRecordsMax)
 }

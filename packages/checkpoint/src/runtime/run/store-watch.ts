@@ -1,4 +1,4 @@
-import { withDeadline } from '@tidemark/core'
+import { maxOffset, withDeadline } from '@tidemark/core'
 import { dirtyReasonOfThrown } from '../dirty-reason.ts'
 import type { RunContext } from './run-context.ts'
 import { judgeRecheck } from './store-recheck.ts'
@@ -30,7 +30,9 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
         new Map(
           context.lanes.map((lane) => {
             const lowest = before.get(lane)![side]
-            return [lane.partition, { lowest, highest: lowest > lane.inFlightTo ? lowest : lane.inFlightTo }]
+            // A step that ended meanwhile is in flight no more, but what it wrote may have been read.
+            const reached = side === 'checkpoint' ? lane.checkpointAt : lane.dataAt
+            return [lane.partition, { lowest, highest: maxOffset(maxOffset(lowest, lane.inFlightTo), reached) }]
           }),
         )
       const [positions, dataPositions] = [rangesOf('checkpoint'), rangesOf('data')]
