@@ -15,6 +15,18 @@ export function project(record: LogRecord, write: CommutingWriter): Undecodable 
   write.zadd(`convs:${user}`, 'GT', at, conversation)
 }
 
+let seen = 0
+
+/** Says when it meets its first record, and takes a while over it. */
+export function slow(record: LogRecord, write: CommutingWriter): Undecodable | void {
+  if (seen === 0) {
+    process.stderr.write('first record\n')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+  }
+  seen += 1
+  return project(record, write)
+}
+
 /** Throws at the first record. */
 export function failing(): void {
   throw new Error('a fault of the host')
