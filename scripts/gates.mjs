@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // `npm run gates -- [prefix] [--full] [--strict]`: runs the test files that carry the gates' ids and gives a verdict per gate.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
 import { loadGates } from './act/load-gates.mjs'
@@ -14,11 +14,13 @@ import { readBackends } from './act/used-backends.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
 import { gateEvidence } from './plan/gate-evidence.mjs'
+import { measureLine, readMeasures } from './plan/gate-measures.mjs'
 import { chooseGates, gateLine, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
 
 const kinds = ['unit', 'property', 'sim', 'service']
 const timeoutMs = 3_600_000
 const backendsFile = join(reportFolder, 'backends.jsonl')
+const measuresFile = join(reportFolder, 'measures.jsonl')
 
 /** The files whose text carries one of the ids, by kind. */
 function filesOf(gates) {
@@ -81,10 +83,17 @@ async function main() {
 
   const from = performance.now()
   rmSync(backendsFile, { force: true })
+  rmSync(measuresFile, { force: true })
   const before = await checkedOutCommit()
-  const env = { TIDEMARK_SEED: seed, TIDEMARK_SIZE: size, TIDEMARK_BACKENDS_FILE: backendsFile }
+  const env = {
+    TIDEMARK_SEED: seed,
+    TIDEMARK_SIZE: size,
+    TIDEMARK_BACKENDS_FILE: backendsFile,
+    TIDEMARK_MEASURES_FILE: measuresFile,
+  }
   const verdicts = judgeGates(chosen, await runFiles(groups, env))
   const backends = readBackends(backendsFile, false)
+  const measures = readMeasures(existsSync(measuresFile) ? readFileSync(measuresFile, 'utf8') : '')
   if (flags.full) {
     const after = await checkedOutCommit()
     const dirty = before.dirty || after.dirty || before.commit !== after.commit
@@ -99,9 +108,11 @@ async function main() {
       versions,
       durationMs,
       backends,
+      measures,
     })
   }
   process.stdout.write(`${backends}\n`)
+  for (const measure of measures) process.stdout.write(`${measureLine(measure)}\n`)
   for (const verdict of verdicts) process.stdout.write(`${gateLine(verdict)}\n`)
   process.stdout.write(`${gatesLine(verdicts)}\n`)
   return gatesFail(verdicts, { named: words.length > 0, strict: flags.strict === true, milestone }) ? 1 : 0

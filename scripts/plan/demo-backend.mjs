@@ -1,5 +1,5 @@
 /**
- * What the demo runs on: real services when both can be had, else the embedded log and store.
+ * What the demo runs on: real services when both can be had, else a log in files and a store on PGlite.
  *
  * Shape: services = { kafka: { backend, address } | { error }, redis: … }; gives { env, says: string[] }.
  */
@@ -9,7 +9,7 @@ export function demoBackend(services) {
     const why = faults.map(([name, { error }]) => `${name}: ${error}`)
     return {
       env: { TIDEMARK_BACKEND: 'embedded' },
-      says: ['backend: embedded (file-backed log and store), because', ...why],
+      says: ['backend: embedded (file-backed log, PGlite), because', ...why],
     }
   }
   const { kafka, redis } = services

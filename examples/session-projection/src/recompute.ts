@@ -24,7 +24,8 @@ async function main(settings: VerifySettings): Promise<ExitCode> {
 
 async function compare(settings: VerifySettings): Promise<ExitCode> {
   const { topic, deadlineMs } = settings
-  const backend = await openSessionBackend({ ...settings, ioDeadlineMs: Math.min(deadlineMs, 5_000) })
+  const ioDeadlineMs = Math.min(deadlineMs, 5_000)
+  const backend = await openSessionBackend({ ...settings, ioDeadlineMs, createTables: false })
   try {
     const logged = createLoggedSessions()
     const { records } = await readCommitted({ log: backend.log, topic, deadlineMs, visit: logged.take })

@@ -15,10 +15,11 @@ describe('the demo without any server', () => {
     // A failing exit code rejects here.
     const { stdout, stderr } = await run(process.execPath, [...flags, join(example, 'src/demo.ts')], options)
     expect(stderr).toBe('')
-    const folder = /^session projection, embedded: a log and a store in files under (\S+) /.exec(stdout)?.[1]
+    const folder = /^session projection, embedded: a log in files and a store on PGlite under (\S+) /.exec(stdout)?.[1]
     expect(folder).toBeDefined()
     expect(existsSync(folder!)).toBe(false)
     expect(stdout).toContain('the process is gone: SIGKILL')
+    expect(stdout).toContain('projector: store: postgres transactional, durability "process": ')
     expect(stdout).toMatch(/catching up: 100 % \(\d+ of \d+ offsets\), 4 of 4 partitions there/)
     for (const code of ['TOPIC_ID', 'PARTITION_COUNT', 'EXTRA_CHECKPOINT', 'NEXT_ABOVE_HIGH'])
       expect(stdout).toContain(code)

@@ -2,50 +2,60 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { openDispatchLog, openSessionStore } from '../src/backend/open-session-backend.ts'
 import { openDispatchWriter } from '../src/backend/open-dispatch-writer.ts'
-import { openSessionBackend } from '../src/backend/open-session-backend.ts'
 import { createTopic } from '../src/backend/topic-admin.ts'
+import type { StorePlace } from '../src/settings/place-settings.ts'
 import { compilePrograms } from './compiled-programs.ts'
 import type { CompiledPrograms } from './compiled-programs.ts'
 import { runKillLoop } from './kill-loop.ts'
 import { expectNothingLost, killsOf, seedOfRun } from './kill-plan.ts'
+import { argumentsOf, testSettings } from './test-settings.ts'
 
 let programs: CompiledPrograms
-let dataDir: string
+let root: string
 beforeAll(async () => {
   programs = await compilePrograms()
-  dataDir = mkdtempSync(join(tmpdir(), 'session-sigkill-'))
+  root = mkdtempSync(join(tmpdir(), 'session-sigkill-'))
 })
 afterAll(() => {
   programs.remove()
-  rmSync(dataDir, { recursive: true, force: true })
+  rmSync(root, { recursive: true, force: true })
 })
 
 const batchRecordsMax = 10
 
-describe('SIGKILL of the projector at random points, on the log and the store in files', () => {
-  it(
-    'loses nothing and replays at most one batch per partition',
-    async () => {
-      const [kills, seed] = [killsOf({ ci: 3, full: 60 }), seedOfRun()]
-      const place = { kind: 'embedded' as const, dataDir }
+function placeOf(store: 'embedded' | 'pglite', dataDir: string): StorePlace {
+  if (store === 'embedded') return { kind: 'embedded', dataDir }
+  return { kind: 'pglite', directory: join(dataDir, 'pglite'), schema: 'tidemark' }
+}
+
+describe('SIGKILL of the projector at random points, on the log in files', () => {
+  it.each([
+    ['embedded', { ci: 3, full: 60 }],
+    ['pglite', { ci: 2, full: 30 }],
+  ] as const)(
+    'loses nothing and replays at most one batch per partition, %s store',
+    async (store, size) => {
+      const [kills, seed] = [killsOf(size), seedOfRun()]
+      const dataDir = join(root, store)
+      const log = { kind: 'embedded' as const, dataDir }
       const names = { topic: 'dispatch', namespace: 'session_projection', dataPrefix: '' }
-      await createTopic(place, names.topic, 4)
-      const writer = await openDispatchWriter({ place, topic: names.topic, deadlineMs: 60_000 })
-      const args = [
-        ...['--backend', 'embedded', '--data-dir', dataDir, '--topic', names.topic, '--namespace', names.namespace],
-        ...['--ready-target', 'hw', '--undecodable', 'quarantine', '--lease-ms', '500', '--port', '0'],
-        ...['--batch-records-max', String(batchRecordsMax), '--io-deadline-ms', '30000', '--log-level', 'debug'],
-      ]
+      const settings = testSettings({ log, store: placeOf(store, dataDir), ...names, batchRecordsMax })
+      await createTopic(log, names.topic, 4)
+      const writer = await openDispatchWriter({ place: log, topic: names.topic, deadlineMs: 60_000 })
+      const reading = await openDispatchLog(log)
       try {
         const report = await runKillLoop({
-          ...{ kills, seed, args, batchRecordsMax, writer },
+          ...{ kills, seed, batchRecordsMax, writer, log: reading },
+          args: argumentsOf(settings),
           script: programs.projector,
           topic: names.topic,
-          openBackend: () => openSessionBackend({ ...names, log: place, store: place, ioDeadlineMs: 30_000 }),
+          openStore: () => openSessionStore(settings.store, settings),
         })
-        expectNothingLost('SIGKILL, embedded', kills, seed, batchRecordsMax, report)
+        expectNothingLost(`log in files, ${store}`, seed, batchRecordsMax, report)
       } finally {
+        await reading.close()
         await writer.close()
       }
     },

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Offset } from '@tidemark/core'
 import type { DispatchMessage, DispatchWriter } from '../src/backend/dispatch-writer.ts'
-import type { SessionBackend } from '../src/backend/session-backend.ts'
+import type { CommittedLog } from '@tidemark/log'
+import type { SessionStore } from '../src/backend/store/session-store.ts'
 import { compareSessions } from '../src/proof/compare-sessions.ts'
 import type { SessionComparison } from '../src/proof/compare-sessions.ts'
 import { createDispatchSource } from '../src/proof/dispatch-source.ts'
 import { createLoggedSessions } from '../src/proof/logged-sessions.ts'
+import type { LoggedSessions } from '../src/proof/logged-sessions.ts'
 import { startProjectorProcess } from '../src/proof/projector-process.ts'
 import type { ProjectorExit, ProjectorProcess } from '../src/proof/projector-process.ts'
 import { readCommitted } from '../src/proof/read-committed.ts'
 import { replayWindows, storedPositions } from '../src/proof/replay-window.ts'
+import type { Session } from '../src/service/session-reader.ts'
+import type { StoreProfile } from '../src/service/store-profile.ts'
 import { badRecords } from './bad-records.ts'
 
 /** What a kill loop runs on. */
@@ -21,12 +25,14 @@ export interface KillLoopOptions {
   readonly topic: string
   readonly batchRecordsMax: number
   readonly writer: DispatchWriter
+  readonly log: CommittedLog
   /** Opened after every kill and closed again: a store in files has one holder at a time. */
-  readonly openBackend: () => Promise<SessionBackend>
+  readonly openStore: () => Promise<SessionStore>
 }
 
 /** What was measured. Units: records. */
 export interface KillLoopReport {
+  readonly kills: number
   readonly committed: number
   readonly undecodable: number
   /** How many kills hit a projector that had confirmed steps in that life. */
@@ -38,7 +44,15 @@ export interface KillLoopReport {
   /** The final state beside the log. */
   readonly comparison: SessionComparison
   readonly quarantined: number
+  /** What the last projector, which was let catch up, served over HTTP that is not what the log says. */
+  readonly servedWrongly: readonly string[]
+  /** What a confirmed step survives, as the last projector said. */
+  readonly durability: string
   readonly lastExit: ProjectorExit
+  readonly tookMs: number
+  /** Of it: from the start of a process to its end, and looking at what it left. */
+  readonly livingMs: number
+  readonly lookingMs: number
 }
 
 const deadlineMs = 120_000
@@ -46,18 +60,20 @@ const backlogMax = 1_500
 
 /** Kills a projector again and again while a producer writes, looking at what each kill left. */
 export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopReport> {
+  const startedAt = performance.now()
   const random = mulberry32(options.seed)
   const logged = createLoggedSessions()
   let ends: ReadonlyMap<number, Offset> = new Map()
   let positions: ReadonlyMap<number, Offset> = new Map()
   const faults: string[] = []
-  let [killsWhileApplying, replayedTotal, replayedMax] = [0, 0, 0]
+  let [killsWhileApplying, replayedTotal, replayedMax, livingMs, lookingMs] = [0, 0, 0, 0, 0]
   const producing = startProducing(options.writer, random, () => {
     const applied = logged.dispatches.filter(({ partition, offset }) => offset < (positions.get(partition) ?? 0n))
     return applied.length
   })
 
   for (let kill = 1; kill <= options.kills; kill += 1) {
+    const bornAt = performance.now()
     const projector = startProjectorProcess({ script: options.script, args: options.args })
     // Every fourth dies while starting, wherever that is; the others after some steps of this life.
     const steps = kill % 4 === 0 ? 0 : 1 + Math.floor(random() * 60)
@@ -69,15 +85,17 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
     if (exit.signal !== 'SIGKILL') faults.push(`kill ${kill}: it ended by itself: ${exit.code}, ${projector.stderr()}`)
     if (confirmedSteps(projector) > 0) killsWhileApplying += 1
 
-    const backend = await options.openBackend()
+    const diedAt = performance.now()
+    livingMs += diedAt - bornAt
+    const opened = await options.openStore()
     try {
       // Positions first: a command that the server still had in its socket can then only look like a replay.
-      const stored = await backend.store.read({ topic: options.topic, partitionCount: undefined })
+      const stored = await opened.store.read({ topic: options.topic, partitionCount: undefined })
       const found = storedPositions(stored)
-      const reading = { log: backend.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
+      const reading = { log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
       ends = (await readCommitted(reading)).ends
       const suspects = logged.dispatches.filter(({ partition, offset }) => offset >= (positions.get(partition) ?? 0n))
-      for (const window of await replayWindows(suspects, found, backend.data)) {
+      for (const window of await replayWindows(suspects, found, opened.data)) {
         const { partition, nextOffset, replayed, lost } = window
         const before = positions.get(partition) ?? 0n
         if (lost > 0)
@@ -91,32 +109,55 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
       }
       positions = found
     } finally {
-      await Promise.all([backend.log.close(), backend.store.close(), backend.close()])
+      await closeStore(opened)
     }
+    lookingMs += performance.now() - diedAt
   }
   const { abortedUsers } = await producing.stop()
-  const lastExit = await catchUpAndDrain(options)
-  const backend = await options.openBackend()
+  await readCommitted({ log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take })
+  const last = await catchUpAndDrain(options, logged)
+  const opened = await options.openStore()
   try {
-    await readCommitted({ log: backend.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take })
-    const comparison = await compareSessions(logged.sessions, backend.data, abortedUsers)
-    const { quarantined } = await backend.store.read({ topic: options.topic, partitionCount: undefined })
+    const comparison = await compareSessions(logged.sessions, opened.data, abortedUsers)
+    const { quarantined } = await opened.store.read({ topic: options.topic, partitionCount: undefined })
     return {
+      kills: options.kills,
       committed: logged.dispatches.length,
       undecodable: logged.undecodable,
-      ...{ killsWhileApplying, replayedTotal, replayedMax, faults, comparison, lastExit },
+      ...{ killsWhileApplying, replayedTotal, replayedMax, faults, comparison, livingMs, lookingMs, ...last },
       quarantined: [...quarantined.values()].reduce((sum, count) => sum + count, 0),
+      tookMs: performance.now() - startedAt,
     }
   } finally {
-    await Promise.all([backend.log.close(), backend.store.close(), backend.close()])
+    await closeStore(opened)
   }
 }
 
-async function catchUpAndDrain(options: KillLoopOptions): Promise<ProjectorExit> {
+async function closeStore({ store, close }: SessionStore): Promise<void> {
+  await store.close()
+  await close()
+}
+
+/** Nothing is written any more: what a projector serves when it is ready is what the log says, to the last record. */
+async function catchUpAndDrain(
+  options: KillLoopOptions,
+  logged: LoggedSessions,
+): Promise<Pick<KillLoopReport, 'servedWrongly' | 'durability' | 'lastExit'>> {
   const projector = startProjectorProcess({ script: options.script, args: options.args })
   await projector.line('ready', ({ msg }) => msg.startsWith('ready:'), deadlineMs)
+  const told = await projector.line('told what its store is', ({ msg }) => msg.startsWith('store:'), deadlineMs)
+  const url = await projector.url(deadlineMs)
+  const servedWrongly: string[] = []
+  for (const [user, due] of [...logged.sessions].slice(0, 5)) {
+    const answer = await fetch(`${url}/sessions/${encodeURIComponent(user)}?limit=1000`)
+    const { sessions = [] } = (await answer.json()) as { sessions?: readonly Session[] }
+    const served = new Map(sessions.map(({ conversationId, lastDispatchAt }) => [conversationId, lastDispatchAt]))
+    const same = served.size === due.size && [...due].every(([id, time]) => served.get(id) === time)
+    if (!same) servedWrongly.push(`${user}: ${answer.status}, ${served.size} sessions of ${due.size}`)
+  }
   projector.signal('SIGTERM')
-  return projector.exited
+  const { durability } = told['store'] as StoreProfile
+  return { servedWrongly, durability, lastExit: await projector.exited }
 }
 
 function confirmedSteps(projector: ProjectorProcess): number {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { KillLoopReport } from './kill-loop.ts'
 
@@ -14,20 +15,11 @@ export function seedOfRun(): number {
 }
 
 /** Prints what was measured and demands what the contract demands. */
-export function expectNothingLost(
-  title: string,
-  kills: number,
-  seed: number,
-  batch: number,
-  report: KillLoopReport,
-): void {
-  const { committed, killsWhileApplying, replayedTotal, replayedMax, comparison } = report
-  process.stdout.write(
-    `${title}: ${kills} kills (${killsWhileApplying} while applying), ${committed} dispatches, ` +
-      `${comparison.sessions} sessions, ${replayedTotal} replayed, at most ${replayedMax} of one partition; ` +
-      `repeat with TIDEMARK_SEED=${seed}\n`,
-  )
+export function expectNothingLost(title: string, seed: number, batch: number, report: KillLoopReport): void {
+  const { kills, killsWhileApplying, comparison } = report
+  tellMeasured(title, seed, report)
   expect(report.faults).toEqual([])
+  expect(report.servedWrongly).toEqual([])
   expect(report.lastExit).toEqual({ code: 0, signal: null })
   expect(comparison.lost).toEqual([])
   expect(comparison.unexplained).toEqual([])
@@ -36,4 +28,24 @@ export function expectNothingLost(
   expect(report.replayedMax).toBeLessThanOrEqual(batch)
   // Three of four wait for a confirmed step; a loop that only ever hit starting processes would prove little.
   expect(killsWhileApplying).toBeGreaterThanOrEqual(Math.floor(kills / 2))
+}
+
+/** Prints the figures, and hands them to the run's evidence where one is kept. */
+function tellMeasured(title: string, seed: number, report: KillLoopReport): void {
+  const { kills, killsWhileApplying, committed, comparison, replayedTotal, replayedMax, durability } = report
+  const seconds = (ms: number): number => Math.round(ms / 100) / 10
+  const lost = comparison.lost.length + report.faults.length
+  process.stdout.write(
+    `SIGKILL, ${title} (${durability}): ${kills} kills (${killsWhileApplying} while applying), ${committed} dispatches, ` +
+      `${comparison.sessions} sessions, ${lost} lost, ${replayedTotal} replayed, at most ${replayedMax} of one partition; ` +
+      `${seconds(report.tookMs)} s (alive ${seconds(report.livingMs)}, looked at ${seconds(report.lookingMs)}); ` +
+      `repeat with TIDEMARK_SEED=${seed}\n`,
+  )
+  const file = process.env['TIDEMARK_MEASURES_FILE']
+  if (file === undefined || file === '') return
+  const figures = { kills, killsWhileApplying, dispatches: committed, lost, replayedTotal, replayedMax, durability }
+  appendFileSync(
+    file,
+    `${JSON.stringify({ gate: 'A13', what: `SIGKILL, ${title}`, ...figures, seconds: seconds(report.tookMs) })}\n`,
+  )
 }

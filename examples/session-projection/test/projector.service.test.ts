@@ -17,6 +17,7 @@ import { runProgram } from './run-program.ts'
 import { runInside } from './running-projector.ts'
 import { createServiceWorld } from './service-world.ts'
 import type { ServiceWorld } from './service-world.ts'
+import { logArguments, storeArguments } from './test-settings.ts'
 
 let programs: CompiledPrograms
 const open: ServiceWorld[] = []
@@ -77,7 +78,11 @@ describe('the projector as a process, on a real Kafka and Redis', () => {
     expect(await differences(world, source.abortedUsers)).toEqual(same)
 
     // The independent program agrees; told of another world it does not.
-    const [, , ...places] = world.args.slice(0, 8)
+    const { log, store } = world.settings
+    const places = Object.entries({ ...logArguments(log), ...storeArguments(store) }).flatMap(([name, value]) => [
+      `--${name}`,
+      value,
+    ])
     const names = ['--topic', world.settings.topic, '--namespace', world.settings.namespace, '--data-prefix']
     const agreed = await runProgram(programs.recompute, [...places, ...names, world.settings.dataPrefix], {
       deadlineMs: 60_000,

@@ -8,12 +8,13 @@ import type { DispatchMessage } from '../src/backend/dispatch-writer.ts'
 import { openSessionBackend } from '../src/backend/open-session-backend.ts'
 import { createTopic } from '../src/backend/topic-admin.ts'
 import { removeRedisKeys } from '../src/demo/remove-redis-keys.ts'
-import type { LogPlace } from '../src/settings/place-settings.ts'
+import type { KafkaPlace } from '../src/settings/place-settings.ts'
 import type { ProjectorSettings } from '../src/settings/projector-settings.ts'
+import { argumentsOf, testSettings } from './test-settings.ts'
 
 /** A topic, a namespace and a data prefix of one test on the shared real services. */
 export interface ServiceWorld {
-  readonly place: Extract<LogPlace, { kind: 'kafka' }>
+  readonly place: KafkaPlace
   readonly settings: ProjectorSettings
   /** Arguments that give a projector process these settings. */
   readonly args: readonly string[]
@@ -36,26 +37,9 @@ export async function createServiceWorld(
   const { form = 'atomic', partitions = 1, ...others } = changes
   const [brokers, url] = await Promise.all([sharedKafkaBrokers(), sharedRedisUrl()])
   const id = randomBytes(5).toString('hex')
-  const place = { kind: 'kafka' as const, brokers, security: {} }
-  const settings: ProjectorSettings = {
-    log: place,
-    store: { kind: 'redis', url, form },
-    topic: `sessions-${id}`,
-    namespace: `ns_${id}`,
-    dataPrefix: `d-${id}:`,
-    readyTarget: 'hw',
-    undecodable: 'quarantine',
-    leaseMs: 500,
-    batchRecordsMax: 50,
-    stallMsMax: 60_000,
-    ioDeadlineMs: 30_000,
-    startDeadlineMs: 90_000,
-    dirtyGraceMs: 0,
-    host: '127.0.0.1',
-    port: 0,
-    logLevel: 'debug',
-    ...others,
-  }
+  const place: KafkaPlace = { kind: 'kafka', brokers, security: {}, client: 'official' }
+  const names = { topic: `sessions-${id}`, namespace: `ns_${id}`, dataPrefix: `d-${id}:` }
+  const settings = testSettings({ log: place, store: { kind: 'redis', url, form }, ...names, ...others })
   await createTopic(place, settings.topic, partitions)
   const backend = await openSessionBackend(settings)
   const redis = createSafeRedis(url).newClient()
@@ -80,29 +64,4 @@ export async function createServiceWorld(
       await removeRedisKeys(url, prefixes)
     },
   }
-}
-
-/** The command line of settings. */
-export function argumentsOf(settings: ProjectorSettings): readonly string[] {
-  const { log, store } = settings
-  const places =
-    log.kind === 'kafka' && store.kind === 'redis'
-      ? ['--backend', 'real', '--brokers', log.brokers.join(','), '--redis-url', store.url, '--form', store.form]
-      : ['--backend', 'embedded', '--data-dir', log.kind === 'embedded' ? log.dataDir : '']
-  const others = {
-    topic: settings.topic,
-    namespace: settings.namespace,
-    'ready-target': settings.readyTarget,
-    undecodable: settings.undecodable,
-    'lease-ms': settings.leaseMs,
-    'batch-records-max': settings.batchRecordsMax,
-    'stall-ms-max': settings.stallMsMax,
-    'io-deadline-ms': settings.ioDeadlineMs,
-    'start-deadline-ms': settings.startDeadlineMs,
-    'dirty-grace-ms': settings.dirtyGraceMs,
-    port: settings.port,
-    'log-level': settings.logLevel,
-  }
-  const prefix = settings.dataPrefix === '' ? [] : ['--data-prefix', settings.dataPrefix]
-  return [...places, ...prefix, ...Object.entries(others).flatMap(([name, value]) => [`--${name}`, String(value)])]
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { FastifyInstance } from 'fastify'
 import { createSessionMetrics } from '../src/service/session-metrics.ts'
 import { createSessionServer } from '../src/service/session-server.ts'
+import type { StoreProfile } from '../src/service/store-profile.ts'
 
 const ready: ProjectionStatus = {
   state: 'ready',
@@ -65,8 +66,11 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
 })
 
+const profile: StoreProfile = { name: 'redis atomic', durability: 'fsync' }
+
 interface World {
   status: ProjectionStatus
+  store: StoreProfile | undefined
   asked: string[]
   failures: unknown[]
 }
@@ -74,6 +78,7 @@ interface World {
 function serve(world: World, readValues?: ProjectedDataReader['readValues']): FastifyInstance {
   const server = createSessionServer({
     status: () => world.status,
+    store: () => world.store,
     data: {
       readValues:
         readValues ??
@@ -82,7 +87,10 @@ function serve(world: World, readValues?: ProjectedDataReader['readValues']): Fa
           return keys.map((key) => (key === 'convs:ada' ? { kind: 'sorted-set', scores } : { kind: 'absent' }))
         }),
     },
-    metrics: createSessionMetrics(() => world.status),
+    metrics: createSessionMetrics(
+      () => world.status,
+      () => world.store,
+    ),
     onReadFailure: (error) => world.failures.push(error),
   })
   open.push(server)
@@ -90,7 +98,7 @@ function serve(world: World, readValues?: ProjectedDataReader['readValues']): Fa
 }
 
 function newWorld(status: ProjectionStatus): World {
-  return { status, asked: [], failures: [] }
+  return { status, store: undefined, asked: [], failures: [] }
 }
 
 describe('GET /sessions/:user', () => {
@@ -172,6 +180,8 @@ describe('the health endpoints', () => {
     const answer = await server.inject('/health/ready')
     expect([answer.statusCode, answer.json()]).toEqual([503, dirty])
     expect((await server.inject('/health/live')).statusCode).toBe(200)
+    world.store = profile
+    expect((await server.inject('/health/ready')).json()).toEqual({ ...dirty, store: profile })
   })
 })
 
@@ -221,9 +231,12 @@ describe('GET /metrics', () => {
       '0',
     ])
     expect(lines.filter((line) => line.startsWith('tidemark_projection_dirty'))).toEqual([])
+    expect(body).not.toContain('session_store_info{')
     world.status = dirty
+    world.store = profile
     const after = (await server.inject('/metrics')).body
     expect(after).toContain(`tidemark_projection_dirty{${own},tidemark_dirty_code="FENCED"} 1`)
     expect(after).toContain(`tidemark_projection_ready{${own}} 0`)
+    expect(after).toContain('session_store_info{store="redis atomic",durability="fsync"} 1')
   })
 })

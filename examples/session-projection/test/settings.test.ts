@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeSettings } from '../src/service/service-logger.ts'
 import { readProducerSettings } from '../src/settings/producer-settings.ts'
@@ -32,11 +33,12 @@ function problemsOf(reading: { readonly kind: string }): readonly string[] {
 describe('the projector settings', () => {
   it('come from the environment, with defaults for what decides no correctness', () => {
     expect(settingsOf(read())).toEqual({
-      log: { kind: 'kafka', brokers: ['127.0.0.1:9092', '127.0.0.1:9093'], security: {} },
+      log: { kind: 'kafka', brokers: ['127.0.0.1:9092', '127.0.0.1:9093'], security: {}, client: 'official' },
       store: { kind: 'redis', url: 'redis://:hunter2@127.0.0.1:6379/3', form: 'atomic' },
       topic: 'dispatch',
       namespace: 'session_projection',
       dataPrefix: '',
+      createTables: false,
       readyTarget: 'hw',
       undecodable: 'quarantine',
       leaseMs: 1_000,
@@ -79,6 +81,16 @@ describe('the projector settings', () => {
     [['--undecodable', 'skip'], '--undecodable (or SESSION_UNDECODABLE) is "skip", not stop or quarantine'],
     [['--ready-target', 'earliest'], '--ready-target (or SESSION_READY_TARGET) is "earliest", not hw or lso'],
     [['--backend', 'mock'], '--backend (or TIDEMARK_BACKEND) is "mock", not real or embedded'],
+    [['--store', 'mysql'], '--store (or SESSION_STORE) is "mysql", not redis or postgres or pglite'],
+    [['--store', 'embedded'], '--store (or SESSION_STORE) is "embedded", not redis or postgres or pglite'],
+    [
+      ['--backend', 'embedded', '--data-dir', 'data', '--store', 'redis'],
+      '--store (or SESSION_STORE) is "redis", not pglite or embedded',
+    ],
+    [['--store', 'postgres'], '--postgres-url (or POSTGRES_URL) is not given'],
+    [['--store', 'pglite'], '--data-dir (or SESSION_DATA_DIR) is not given'],
+    [['--kafka-client', 'kafkajs'], '--kafka-client (or SESSION_KAFKA_CLIENT) is "kafkajs", not official or pinned'],
+    [['--create-tables', 'yes'], '--create-tables (or SESSION_CREATE_TABLES) is "yes", not on or off'],
     [['--topic', ''], '--topic is empty'],
     [['--offset', '7'], "Unknown option '--offset'"],
     [['dispatch'], "Unexpected argument 'dispatch'. This command does not take positional arguments"],
@@ -104,6 +116,7 @@ describe('the projector settings', () => {
       kind: 'kafka',
       brokers: ['127.0.0.1:9092', '127.0.0.1:9093'],
       security: { tls: true, sasl: { mechanism: 'SCRAM-SHA-512', username: 'ada', password: 'hunter2' } },
+      client: 'official',
     })
   })
 
@@ -119,14 +132,42 @@ describe('the projector settings', () => {
       SESSION_FORM: '',
     })
     const place = { kind: 'embedded', dataDir: 'data' }
-    expect(settingsOf(reading)).toMatchObject({ log: place, store: place })
+    const pglite = { kind: 'pglite', directory: join('data', 'pglite'), schema: 'tidemark' }
+    // Its database is its own to create; the tables of a server are made by whoever may.
+    expect(settingsOf(reading)).toMatchObject({ log: place, store: pglite, createTables: true })
+    expect(settingsOf(read(['--backend', 'embedded', '--data-dir', 'data', '--store', 'embedded']))).toMatchObject({
+      log: place,
+      store: place,
+      createTables: false,
+    })
     expect(problemsOf(read(['--backend', 'embedded']))).toEqual(['--data-dir (or SESSION_DATA_DIR) is not given'])
+  })
+
+  it('put any store that is offered beside Kafka, read by either client', () => {
+    const url = 'postgres://ada:hunter2@127.0.0.1:5432/sessions'
+    const postgres = read(['--store', 'postgres', '--kafka-client', 'pinned', '--schema', 'app'], { POSTGRES_URL: url })
+    expect(settingsOf(postgres)).toMatchObject({
+      log: { kind: 'kafka', client: 'pinned' },
+      store: { kind: 'postgres', url, schema: 'app' },
+      createTables: false,
+    })
+    expect(settingsOf(read(['--store', 'postgres', '--create-tables', 'on'], { POSTGRES_URL: url }))).toMatchObject({
+      store: { schema: 'tidemark' },
+      createTables: true,
+    })
+    expect(settingsOf(read(['--store', 'pglite', '--data-dir', 'data']))).toMatchObject({
+      log: { kind: 'kafka', client: 'official' },
+      store: { kind: 'pglite', directory: join('data', 'pglite') },
+      createTables: true,
+    })
   })
 
   it('explain themselves', () => {
     const reading = read(['--help'])
     expect(reading.kind).toBe('help')
     expect(reading.kind === 'help' && reading.text).toContain('--ready-target           SESSION_READY_TARGET')
+    expect(reading.kind === 'help' && reading.text).toContain('--store                  SESSION_STORE')
+    expect(reading.kind === 'help' && reading.text).toContain('official, or pinned to the topic id; default official')
   })
 
   it('are described without any secret', () => {
@@ -136,6 +177,11 @@ describe('the projector settings', () => {
       expect(described).not.toContain('hunter2')
       expect(described).not.toContain('correct-horse')
       expect(described).toContain('127.0.0.1:9092')
+    }
+    for (const POSTGRES_URL of ['postgres://ada:hunter2@127.0.0.1:5432/sessions', 'ada:hunter2@nowhere']) {
+      const described = JSON.stringify(describeSettings(settingsOf(read(['--store', 'postgres'], { POSTGRES_URL }))))
+      expect(described).not.toContain('hunter2')
+      expect(described).toContain('"schema":"tidemark"')
     }
   })
 })

@@ -1,12 +1,15 @@
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { freePorts, startKafka, startRedis } from '@tidemark/testkit/service'
-import type { KafkaCluster, RedisServer } from '@tidemark/testkit/service'
+import { ensurePostgresTables } from '@tidemark/postgres/checkpoint'
+import { connectPostgres } from '@tidemark/postgres/pg'
+import { freePorts, startKafka, startPostgres, startRedis } from '@tidemark/testkit/service'
+import type { KafkaCluster, PostgresServer, RedisServer } from '@tidemark/testkit/service'
 import { createSafeRedis } from '@tidemark/redis/checkpoint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDispatchWriter } from '../src/backend/open-dispatch-writer.ts'
 import { createTopic } from '../src/backend/topic-admin.ts'
 import { exitCodes } from '../src/service/exit-codes.ts'
+import type { KafkaPlace } from '../src/settings/place-settings.ts'
 import { dispatchMessage } from './bad-records.ts'
 import { compilePrograms } from './compiled-programs.ts'
 import type { CompiledPrograms } from './compiled-programs.ts'
@@ -17,6 +20,7 @@ const secret = 'correct-horse-battery'
 let programs: CompiledPrograms
 let kafka: KafkaCluster
 let redis: RedisServer
+let postgres: PostgresServer
 let silent: { readonly server: Server; readonly sockets: Set<Socket> }
 let closedPort: number
 
@@ -30,14 +34,16 @@ beforeAll(async () => {
     `user strict on >${secret} ~* &* +@all`,
     `user reader on >${secret} ~* &* +@read +@connection +@scripting +info`,
   ]
-  ;[programs, kafka, redis, [closedPort]] = await Promise.all([
+  ;[programs, kafka, redis, postgres, [closedPort]] = await Promise.all([
     compilePrograms(),
     startKafka({ users }),
     startRedis({ config: { 'maxmemory-policy': 'noeviction' }, aclLines }),
+    startPostgres({ password: secret }),
     freePorts(1) as Promise<[number]>,
   ])
   silent = await startSilentServer()
-  const place = { kind: 'kafka' as const, brokers: kafka.bootstrapBrokers, security: {} }
+  await preparePostgres()
+  const place: KafkaPlace = { kind: 'kafka', brokers: kafka.bootstrapBrokers, security: {}, client: 'official' }
   await createTopic(place, 'dispatch', 2)
   const writer = await openDispatchWriter({ place, topic: 'dispatch', deadlineMs: 60_000 })
   await writer.write([dispatchMessage()], 'commit')
@@ -47,9 +53,48 @@ beforeAll(async () => {
 afterAll(async () => {
   silent.sockets.forEach((socket) => socket.destroy())
   silent.server.close()
-  await Promise.all([kafka.close(), redis.close()])
+  await Promise.all([kafka.close(), redis.close(), postgres.close()])
   programs.remove()
 })
+
+/** Two databases: one with empty tables and a role that may only read them, one without any table. */
+async function preparePostgres(): Promise<void> {
+  const database = connectPostgres(postgresUrl(`postgres:${secret}`), { deadlineMs: 60_000 })
+  await ensurePostgresTables({ database })
+  const connection = await database.acquire()
+  for (const text of [
+    `CREATE ROLE reader LOGIN PASSWORD '${secret}'`,
+    'GRANT USAGE ON SCHEMA tidemark TO reader',
+    'GRANT SELECT ON ALL TABLES IN SCHEMA tidemark TO reader',
+    'CREATE DATABASE bare',
+  ]) {
+    await connection.query({ text, values: [] })
+  }
+  connection.release()
+  await database.close()
+}
+
+/** Every row of the projection, and every schema that a start could have made in the database without tables. */
+async function postgresTraces(): Promise<readonly unknown[]> {
+  const tables = ['meta', 'checkpoint', 'fence', 'incarnation', 'quarantine', 'data', 'twin']
+  const rows = tables.map((name) => `SELECT '${name}' AS found FROM tidemark.tidemark_${name}`).join(' UNION ALL ')
+  const schemas = `SELECT nspname::text AS found FROM pg_namespace WHERE nspname = 'tidemark'`
+  const found = await Promise.all([askPostgres('postgres', rows), askPostgres('bare', schemas)])
+  return found.flat()
+}
+
+async function askPostgres(name: string, text: string): Promise<readonly unknown[]> {
+  const database = connectPostgres(postgresUrl(`postgres:${secret}`, name), { deadlineMs: 60_000 })
+  const connection = await database.acquire()
+  const { rows } = await connection.query({ text, values: [] })
+  connection.release()
+  await database.close()
+  return rows
+}
+
+function postgresUrl(login: string, name: string = 'postgres', port: number = postgres.port): string {
+  return `postgres://${login}@127.0.0.1:${port}/${name}`
+}
 
 /** Accepts every connection and never says a word. */
 async function startSilentServer() {
@@ -69,6 +114,9 @@ function portOf(server: Server): number {
 interface Place {
   readonly brokers?: string
   readonly redisUrl?: string
+  /** The store is this Postgres then. */
+  readonly postgresUrl?: string
+  readonly client?: KafkaPlace['client']
   readonly topic?: string
   readonly env?: Readonly<Record<string, string>>
   /** The longest one question may take; short only where nothing is ever going to answer. */
@@ -76,9 +124,12 @@ interface Place {
 }
 
 async function startAt(place: Place): Promise<ProgramRun> {
-  const { brokers, redisUrl, topic = 'dispatch', env = {}, ioDeadlineMs = 30_000 } = place
+  const { brokers, redisUrl, postgresUrl, client = 'official', topic = 'dispatch', ioDeadlineMs = 30_000 } = place
+  const env = { ...place.env, ...(postgresUrl === undefined ? {} : { POSTGRES_URL: postgresUrl }) }
   const args = {
     brokers: brokers ?? kafka.bootstrapBrokers[0]!,
+    'kafka-client': client,
+    store: postgresUrl === undefined ? 'redis' : 'postgres',
     'redis-url': redisUrl ?? redis.url,
     topic,
     namespace: 'session_projection',
@@ -156,6 +207,72 @@ describe('a projector at the wrong place', () => {
       /IDENTITY_UNPROVEN: /,
     ],
     [
+      'nobody listens at the Kafka address, pinned client',
+      () => ({ brokers: `127.0.0.1:${closedPort}`, client: 'pinned' }),
+      refused,
+      /IDENTITY_UNPROVEN: .*ECONNREFUSED/,
+    ],
+    [
+      'the Kafka address never answers, pinned client',
+      () => ({ brokers: `127.0.0.1:${portOf(silent.server)}`, ioDeadlineMs: 4_000, client: 'pinned' }),
+      refused,
+      /IDENTITY_UNPROVEN: .*did not answer/,
+    ],
+    [
+      'the Kafka password is wrong, pinned client',
+      () => ({ ...sasl('owner', 'not-it'), client: 'pinned' }),
+      refused,
+      /IDENTITY_UNPROVEN: .*authorization/,
+    ],
+    [
+      'nobody listens at the Postgres address',
+      () => ({ postgresUrl: postgresUrl(`postgres:${secret}`, 'postgres', closedPort) }),
+      unavailable,
+      /reading the stored state: .*cannot connect to Postgres at 127\.0\.0\.1/,
+    ],
+    [
+      'the Postgres address never answers',
+      () => ({ postgresUrl: postgresUrl('postgres', 'postgres', portOf(silent.server)), ioDeadlineMs: 4_000 }),
+      unavailable,
+      /reading the stored state: .*127\.0\.0\.1/,
+    ],
+    [
+      'the Postgres address is a Redis',
+      () => ({ postgresUrl: postgresUrl('postgres', 'postgres', redis.port), ioDeadlineMs: 10_000 }),
+      unavailable,
+      /reading the stored state: .*127\.0\.0\.1/,
+    ],
+    [
+      'the Postgres password is wrong',
+      () => ({ postgresUrl: postgresUrl('postgres:not-it') }),
+      unavailable,
+      /reading the stored state: .*28P01/,
+    ],
+    [
+      'the Postgres role may not write',
+      () => ({ postgresUrl: postgresUrl(`reader:${secret}`) }),
+      unavailable,
+      /claiming the fences: .*42501/,
+    ],
+    [
+      'the Postgres database does not exist',
+      () => ({ postgresUrl: postgresUrl(`postgres:${secret}`, 'nowhere') }),
+      unavailable,
+      /reading the stored state: .*nowhere/,
+    ],
+    [
+      'the tables are missing',
+      () => ({ postgresUrl: postgresUrl(`postgres:${secret}`, 'bare') }),
+      unavailable,
+      /reading the stored state: .*42P01/,
+    ],
+    [
+      'the Postgres address is no URL',
+      () => ({ postgresUrl: `127.0.0.1:${postgres.port}` }),
+      wrongSettings,
+      /cannot be opened: .*postgres:\/\//,
+    ],
+    [
       'nobody listens at the Redis address',
       () => ({ redisUrl: `redis://127.0.0.1:${closedPort}` }),
       unavailable,
@@ -212,6 +329,7 @@ describe('a projector at the wrong place', () => {
     expect(run.tookMs).toBeLessThan(75_000)
     expect(`${run.stdout}${run.stderr}`).not.toMatch(/correct-horse-battery|not-it|\n\s+at /)
     expect(await redisKeys()).toEqual([])
+    expect(await postgresTraces()).toEqual([])
   })
 
   it('says every wrong setting before anything is connected', async () => {

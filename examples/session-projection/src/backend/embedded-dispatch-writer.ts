@@ -1,12 +1,12 @@
 import { hashKey } from '@tidemark/core'
 import { createEmbeddedProducer } from '@tidemark/embedded'
-import type { LogPlace } from '../settings/place-settings.ts'
+import type { EmbeddedLogPlace } from '../settings/place-settings.ts'
 import type { DispatchMessage, DispatchWriter } from './dispatch-writer.ts'
-import { embeddedLogDirectory } from './embedded-backend.ts'
+import { embeddedLogDirectory } from './log/embedded-log.ts'
 
 /** The one writer of the log in files. */
 export async function openEmbeddedDispatchWriter(options: {
-  readonly place: Extract<LogPlace, { kind: 'embedded' }>
+  readonly place: EmbeddedLogPlace
   readonly topic: string
 }): Promise<DispatchWriter> {
   const { place, topic } = options

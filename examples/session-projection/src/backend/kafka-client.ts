@@ -1,7 +1,7 @@
 import client from '@confluentinc/kafka-javascript'
 import type { KafkaJS } from '@confluentinc/kafka-javascript'
 import { systemClock, withDeadline } from '@tidemark/core'
-import type { LogPlace } from '../settings/place-settings.ts'
+import type { KafkaPlace } from '../settings/place-settings.ts'
 
 /** A connection to Kafka for writing, and the last thing the client complained about. */
 export interface KafkaClient {
@@ -11,7 +11,7 @@ export interface KafkaClient {
 }
 
 /** A client whose messages never hold the password. */
-export function createKafkaClient(place: Extract<LogPlace, { kind: 'kafka' }>, deadlineMs: number): KafkaClient {
+export function createKafkaClient(place: KafkaPlace, deadlineMs: number): KafkaClient {
   const complaints: string[] = []
   const { sasl, tls } = place.security
   const redact = (text: string): string => (sasl === undefined ? text : text.replaceAll(sasl.password, '***'))

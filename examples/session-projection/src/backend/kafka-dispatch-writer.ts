@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import client from '@confluentinc/kafka-javascript'
 import type { LibrdKafkaError, Metadata, ProducerGlobalConfig } from '@confluentinc/kafka-javascript'
-import type { LogPlace } from '../settings/place-settings.ts'
+import type { KafkaPlace } from '../settings/place-settings.ts'
 import type { DispatchMessage, DispatchWriter } from './dispatch-writer.ts'
-
-type KafkaPlace = Extract<LogPlace, { kind: 'kafka' }>
 
 /**
  * A transactional producer on Kafka. Its transactional id is its own, so that two writers never fence each other.

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KafkaJS } from '@confluentinc/kafka-javascript'
-import type { LogPlace } from '../settings/place-settings.ts'
+import type { KafkaPlace } from '../settings/place-settings.ts'
 import { createKafkaClient } from './kafka-client.ts'
-
-type KafkaPlace = Extract<LogPlace, { kind: 'kafka' }>
 
 const deadlineMs = 15_000
 

@@ -1,24 +1,14 @@
-import type { CommutingWriter, ProjectedDataReader, ProjectionStore } from '@tidemark/checkpoint'
 import type { CommittedLog } from '@tidemark/log'
 import type { LogPlace, StorePlace } from '../settings/place-settings.ts'
+import type { SessionStore, StoreChoice } from './store/session-store.ts'
 
 /** The adapters the projector runs on. */
-export interface SessionBackend {
-  /** For people: which services, where. */
-  readonly name: string
+export interface SessionBackend extends SessionStore {
   readonly log: CommittedLog
-  readonly store: ProjectionStore<CommutingWriter>
-  readonly data: ProjectedDataReader
-  /** Releases what the projection does not own. */
-  close(): Promise<void>
 }
 
 /** What decides which adapters are opened, and how. */
-export interface BackendChoice {
+export interface BackendChoice extends StoreChoice {
   readonly log: LogPlace
   readonly store: StorePlace
-  readonly namespace: string
-  readonly dataPrefix: string
-  /** The longest one call may take. */
-  readonly ioDeadlineMs: number
 }

@@ -39,9 +39,9 @@ export function chooseDemoWorld(argv: readonly string[], env: NodeJS.ProcessEnv)
 }
 
 function realWorld(id: string, brokers: string, url: string, keep: boolean): DemoWorld {
-  const log: LogPlace = { kind: 'kafka', brokers: brokers.split(','), security: {} }
+  const log: LogPlace = { kind: 'kafka', brokers: brokers.split(','), security: {}, client: 'official' }
   const store: StorePlace = { kind: 'redis', url, form: 'atomic' }
-  const args = ['--backend', 'real', '--brokers', brokers, '--form', 'atomic']
+  const args = ['--backend', 'real', '--store', 'redis', '--brokers', brokers, '--form', 'atomic']
   const parts = newWorld({ id, log, store, args, title: `real services: Kafka ${brokers}, Redis ${new URL(url).host}` })
   const removeKeys = async (): Promise<void> => {
     const { removeRedisKeys } = await import('./remove-redis-keys.ts')
@@ -59,10 +59,11 @@ function realWorld(id: string, brokers: string, url: string, keep: boolean): Dem
 
 function embeddedWorld(id: string, keep: boolean): DemoWorld {
   const dataDir = mkdtempSync(join(tmpdir(), 'session-demo-'))
-  const place = { kind: 'embedded' as const, dataDir }
-  const args = ['--backend', 'embedded', '--data-dir', dataDir]
-  const title = `embedded: a log and a store in files under ${dataDir} (no Kafka, no Redis)`
-  const parts = newWorld({ id, log: place, store: place, args, title })
+  const log: LogPlace = { kind: 'embedded', dataDir }
+  const store: StorePlace = { kind: 'pglite', directory: join(dataDir, 'pglite'), schema: 'tidemark' }
+  const args = ['--backend', 'embedded', '--store', 'pglite', '--data-dir', dataDir]
+  const title = `embedded: a log in files and a store on PGlite under ${dataDir} (no server)`
+  const parts = newWorld({ id, log, store, args, title })
   return {
     ...parts,
     async cleanUp() {
@@ -89,7 +90,7 @@ function newWorld({ id, title, log, store, args }: WorldParts) {
     title,
     log,
     projectorArgs: [...args, ...decided, ...named, ...sized, '--log-level', 'debug'],
-    openBackend: () => openSessionBackend({ ...names, log, store, ioDeadlineMs: 20_000 }),
+    openBackend: () => openSessionBackend({ ...names, log, store, ioDeadlineMs: 20_000, createTables: false }),
     openLog: () => openDispatchLog(log),
     createTopic: (partitions: number) => createTopic(log, names.topic, partitions),
     deleteTopic: () => deleteTopic(log, names.topic),

@@ -12,7 +12,7 @@ export const exitCodes = {
   refused: 3,
   /** The projection went dirty while running; a restart says whether it may go on. */
   dirty: 4,
-  /** Kafka or Redis could not be asked: address, credentials, permission or a deadline. */
+  /** Log or store could not be asked: address, credentials, permission, tables, a directory that is held, or a deadline. */
   unavailable: 5,
 } as const
 

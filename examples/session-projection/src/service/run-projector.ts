@@ -13,6 +13,8 @@ import type { ExitCode } from './exit-codes.ts'
 import { catchUpProgress, progressLine } from './progress-lines.ts'
 import { createSessionMetrics } from './session-metrics.ts'
 import { createSessionServer } from './session-server.ts'
+import { readStoreProfile, storeLine } from './store-profile.ts'
+import type { StoreProfile } from './store-profile.ts'
 
 /** What a projector runs with. */
 export interface ProjectorParts {
@@ -29,10 +31,13 @@ export interface ProjectorParts {
 export async function runProjector(parts: ProjectorParts): Promise<ExitCode> {
   const { backend, logger } = parts
   const projection = newProjection(parts)
+  let profile: StoreProfile | undefined
+  const store = (): StoreProfile | undefined => profile
   const server = createSessionServer({
     status: () => projection.status(),
+    store,
     data: backend.data,
-    metrics: createSessionMetrics(() => projection.status()),
+    metrics: createSessionMetrics(() => projection.status(), store),
     onReadFailure: (error) => logger.error({ error: messageOf(error) }, 'a session could not be read'),
   })
   try {
@@ -45,7 +50,10 @@ export async function runProjector(parts: ProjectorParts): Promise<ExitCode> {
       parts.announce(renderRefusals(outcome.refusals))
       return exitCodes.refused
     }
-    return await serve(parts, projection, outcome.plan)
+    const asking = profileStore(parts).then((told) => (profile = told))
+    const code = await serve(parts, projection, outcome.plan)
+    await asking
+    return code
   } finally {
     await projection.stop()
     await server.close()
@@ -124,6 +132,18 @@ async function serve(parts: ProjectorParts, projection: Projection, plan: StartP
   logger.error({ graceMs: settings.dirtyGraceMs }, 'serving 503 until the grace is over')
   await systemClock.sleep(settings.dirtyGraceMs, stop)
   return exitCodes.dirty
+}
+
+/** Nothing waits for the answer: a store that gives none is found out by the projection, which says so. */
+async function profileStore({ settings, backend, logger }: ProjectorParts): Promise<StoreProfile | undefined> {
+  try {
+    const profile = await readStoreProfile(backend.store, settings.topic)
+    logger.info({ store: profile }, storeLine(profile))
+    return profile
+  } catch (error) {
+    logger.warn({ error: messageOf(error) }, 'the store did not say what its steps survive')
+    return undefined
+  }
 }
 
 async function reportProgress(

@@ -20,12 +20,18 @@ export function describeSettings(settings: ProjectorSettings): Record<string, un
 function describeLog(log: ProjectorSettings['log']): Record<string, unknown> {
   if (log.kind === 'embedded') return { ...log }
   const { tls, sasl } = log.security
-  return { kind: log.kind, brokers: log.brokers, tls: tls !== undefined, sasl: sasl?.mechanism ?? 'none' }
+  return {
+    kind: log.kind,
+    brokers: log.brokers,
+    client: log.client,
+    tls: tls !== undefined,
+    sasl: sasl?.mechanism ?? 'none',
+  }
 }
 
 function describeStore(store: ProjectorSettings['store']): Record<string, unknown> {
-  // A Redis URL may hold a password, also one that does not parse: only a parsed host and port are shown.
-  if (store.kind === 'embedded') return { ...store }
-  const address = URL.canParse(store.url) ? new URL(store.url).host : 'unparsed'
-  return { kind: store.kind, form: store.form, address }
+  if (store.kind === 'embedded' || store.kind === 'pglite') return { ...store }
+  // A URL may hold a password, also one that does not parse: only a parsed host and port are shown.
+  const { url, ...rest } = store
+  return { ...rest, address: URL.canParse(url) ? new URL(url).host : 'unparsed' }
 }

@@ -9,20 +9,37 @@ import {
 } from '@tidemark/telemetry'
 import type { ProjectionMetric } from '@tidemark/telemetry'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { StoreProfile } from './store-profile.ts'
 
 /**
  * The gauges and counters of the catalogue, read from the status whenever they are scraped.
  *
  * The names are those that an OpenTelemetry exporter gives them, so that dashboards fit both.
  */
-export function createSessionMetrics(status: () => ProjectionStatus): Registry {
+export function createSessionMetrics(status: () => ProjectionStatus, store: () => StoreProfile | undefined): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const metric of projectionMetrics as readonly ProjectionMetric[]) {
     if (metric.instrument === 'gauge') addGauge(registry, metric, status)
     if (metric.instrument === 'counter') addCounter(registry, metric, status)
   }
+  addStore(registry, store)
   return registry
+}
+
+/** What a confirmed step survives, as a label: alerts can then ask for a class. */
+function addStore(registry: Registry, store: () => StoreProfile | undefined): void {
+  new Gauge({
+    name: 'session_store_info',
+    help: 'Always 1; the store of this service, and what a step it has confirmed survives.',
+    labelNames: ['store', 'durability'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      const profile = store()
+      if (profile !== undefined) this.set({ store: profile.name, durability: profile.durability }, 1)
+    },
+  })
 }
 
 interface LabelledValue {

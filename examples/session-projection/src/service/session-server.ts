@@ -3,11 +3,14 @@ import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Registry } from 'prom-client'
 import { readSessions } from './session-reader.ts'
+import type { StoreProfile } from './store-profile.ts'
 
 /** What the HTTP side needs from the service. */
 export interface SessionServerOptions {
   /** Asked before and after every read: what is served must have been true all the while. */
   readonly status: () => ProjectionStatus
+  /** Told beside the status once the store has said it. */
+  readonly store: () => StoreProfile | undefined
   readonly data: ProjectedDataReader
   readonly metrics: Registry
   /** Told of a read that failed; the client only learns that it may ask again. */
@@ -33,7 +36,8 @@ export function createSessionServer(options: SessionServerOptions): FastifyInsta
   server.get('/health/live', () => ({ live: true }))
   server.get('/health/ready', (_request, reply) => {
     const status = options.status()
-    return reply.code(status.ready ? 200 : 503).send(status)
+    const store = options.store()
+    return reply.code(status.ready ? 200 : 503).send(store === undefined ? status : { ...status, store })
   })
   server.get('/metrics', async (_request, reply) => {
     return reply.type(options.metrics.contentType).send(await options.metrics.metrics())

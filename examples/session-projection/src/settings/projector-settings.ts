@@ -12,12 +12,14 @@ export interface ProjectorSettings {
   readonly topic: string
   readonly namespace: string
   readonly dataPrefix: string
+  /** Whether missing tables are created; for PGlite also its database. */
+  readonly createTables: boolean
   readonly readyTarget: ReadyTarget
   readonly undecodable: 'stop' | 'quarantine'
   readonly leaseMs: number
   readonly batchRecordsMax: number
   readonly stallMsMax: number
-  /** The longest one question to Kafka or Redis may take. */
+  /** The longest one question to log or store may take. */
   readonly ioDeadlineMs: number
   /** The longest a start may take before it is given up. */
   readonly startDeadlineMs: number
@@ -37,6 +39,11 @@ export type LogLevel = (typeof logLevels)[number]
 const specs = {
   ...logSettingSpecs,
   ...storeSettingSpecs,
+  createTables: {
+    flag: 'create-tables',
+    env: 'SESSION_CREATE_TABLES',
+    help: 'on or off: missing tables are created; default on for PGlite, off for Postgres',
+  },
   readyTarget: { flag: 'ready-target', env: 'SESSION_READY_TARGET', help: 'hw (all committed at start) or lso' },
   undecodable: { flag: 'undecodable', env: 'SESSION_UNDECODABLE', help: 'stop or quarantine' },
   leaseMs: { flag: 'lease-ms', env: 'SESSION_LEASE_MS', help: 'how often identity and store are re-read' },
@@ -64,12 +71,14 @@ export function readProjectorSettings(
 
 function build(read: SettingReader): ProjectorSettings {
   const stallMsMax = read.whole('stallMsMax', { min: 100, max: 3_600_000 }, 30_000)
+  const [log, store] = [readLogPlace(read), readStorePlace(read)]
   const settings: ProjectorSettings = {
-    log: readLogPlace(read),
-    store: readStorePlace(read),
+    log,
+    store,
     topic: read.text('topic'),
     namespace: read.text('namespace'),
     dataPrefix: read.text('dataPrefix', ''),
+    createTables: read.choice('createTables', ['on', 'off'], store.kind === 'pglite' ? 'on' : 'off') === 'on',
     readyTarget: read.choice('readyTarget', ['hw', 'lso']),
     undecodable: read.choice('undecodable', ['stop', 'quarantine']),
     leaseMs: read.whole('leaseMs', { min: 10, max: 600_000 }),
