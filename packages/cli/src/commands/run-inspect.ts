@@ -42,11 +42,11 @@ export async function runInspect(settings: InspectSettings, host: CommandHost): 
 async function readQuarantine(
   { quarantine: entriesMax, limit }: InspectSettings,
   inspection: NamespaceInspection,
-  inspector: StoreInspector | undefined,
+  inspector: StoreInspector,
   host: CommandHost,
 ): Promise<ReadonlyMap<number, QuarantineListing>> {
   const listings = new Map<number, QuarantineListing>()
-  if (inspection.kind !== 'found' || inspector === undefined || entriesMax === 0) return listings
+  if (inspection.kind !== 'found' || entriesMax === 0) return listings
   let listed = 0
   for (const partition of [...inspection.stored.quarantined.keys()].sort((a, b) => a - b)) {
     if (listed >= limit || host.signal.aborted) break

@@ -23,8 +23,7 @@ export interface OpenStorePlace {
   readonly name: string
   store(namespace: string, dataPrefix?: string): ProjectionStore<IdempotentWriter>
   data(dataPrefix: string): ProjectedDataReader
-  /** Absent where the store has no way to list what a read does not show. */
-  inspector(namespace: string): StoreInspector | undefined
+  inspector(namespace: string): StoreInspector
   /** Closes whatever was opened, stores included. */
   close(): Promise<void>
 }
@@ -137,7 +136,7 @@ async function openTables(
     store: (namespace, dataPrefix = '') =>
       adapter.createPostgresProjectionStore({ database, namespace, dataPrefix, isEmpty, ...schemas }),
     data: (dataPrefix) => adapter.createPostgresDataReader({ database, dataPrefix, ...schemas }),
-    inspector: () => undefined,
+    inspector: (namespace) => adapter.createPostgresStoreInspector({ database, namespace, ...schemas }),
     close: () => database.close(),
   }
 }

@@ -12,6 +12,8 @@ export type { EmptyQuestion } from './create-checkpoints.ts'
 export type { SqlValue, TransactionalWriter } from './transactional-writer.ts'
 export { createPostgresDataReader } from './postgres-data-reader.ts'
 export type { PostgresDataReader, PostgresDataReaderOptions } from './postgres-data-reader.ts'
+export { createPostgresStoreInspector } from './postgres-store-inspector.ts'
+export type { PostgresStoreInspectorOptions } from './postgres-store-inspector.ts'
 export type {
   PostgresConnection,
   PostgresDatabase,
