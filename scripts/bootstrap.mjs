@@ -5,7 +5,7 @@ import { tryNativeClient } from './build-native-client.mjs'
 import { fetchKafkaJars, kafkaJarsAreThere } from './act/kafka-jars.mjs'
 import { installPnpm, installWorkspace } from './act/install-workspace.mjs'
 import { installSystemPackages } from './act/install-system-packages.mjs'
-import { compilerReady, debianMajor, javaMajor, onPath } from './act/machine-facts.mjs'
+import { compilerReady, debianMajor, javaMajor, onPath, postgresIsThere } from './act/machine-facts.mjs'
 import { clientLoads, compileClient } from './act/native-client.mjs'
 import { runMain, step, StepError } from './act/step-log.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
@@ -15,7 +15,7 @@ import { nodeIsSupported } from './plan/tool-versions.mjs'
 /**
  * Brings the clone to the point where tests can run. Every step is skipped when it is already done.
  *
- * Shape: wanted = { services: 'required' | 'if-possible' | 'none', named: { redis, kafka } }; `named` says which services
+ * Shape: wanted = { services: 'required' | 'if-possible' | 'none', named: { redis, kafka, postgres } }; `named` says which services
  * the caller takes from the environment, so that nothing is installed for them. The result { complaints } lists what could not be
  * had, and is empty unless services were wanted only if possible.
  * Throws: StepError with the remedy.
@@ -41,7 +41,7 @@ export async function bootstrap(wanted) {
     }
   }
   await step('native Kafka client', async () => ((await tryNativeClient()) ? 'loads' : 'has to be compiled'))
-  const local = { redis: !wanted.named?.redis, kafka: !wanted.named?.kafka }
+  const local = { redis: !wanted.named?.redis, kafka: !wanted.named?.kafka, postgres: !wanted.named?.postgres }
   await attempt(() => installMissingPackages(local))
   if (!(await clientLoads())) {
     await attempt(() => step('compile the native Kafka client (1-3 minutes, once per machine)', () => compileClient()))
@@ -85,6 +85,7 @@ async function machineFacts() {
     nativeClientLoads: await clientLoads(),
     compilerReady: await compilerReady(),
     redisServer: onPath('redis-server'),
+    postgresServer: postgresIsThere(),
     javaMajor: await javaMajor(),
     kafkaJars: kafkaJarsAreThere(),
     maven: onPath('mvn'),

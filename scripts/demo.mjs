@@ -48,7 +48,8 @@ function usedServices(services) {
 async function main() {
   const { flags } = parseCommandLine(process.argv.slice(2), ['embedded'])
   const services = flags.embedded !== true
-  const named = { redis: Boolean(process.env.REDIS_URL), kafka: Boolean(process.env.KAFKA_BROKERS) }
+  // Nothing of the demo runs on Postgres.
+  const named = { redis: Boolean(process.env.REDIS_URL), kafka: Boolean(process.env.KAFKA_BROKERS), postgres: true }
   const { complaints } = await bootstrap({ services: services ? 'if-possible' : 'none', named })
   const { code } = await runDemo({ services, complaints, from: 'source', echo: true })
   return code ?? 1

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { javaMajorOf } from '../plan/tool-versions.mjs'
 import { runCommand } from './run-command.mjs'
@@ -13,6 +13,13 @@ export function onPath(name, path = process.env.PATH ?? '') {
       return false
     }
   })
+}
+
+/** Whether Postgres is there: in one of Debian's folders by version, which are on no PATH, or on PATH. */
+export function postgresIsThere(folder = '/usr/lib/postgresql', path = process.env.PATH ?? '') {
+  const versions = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+$/.test(name)) : []
+  const folders = [...versions.map((version) => join(folder, version, 'bin')), ...path.split(delimiter)]
+  return folders.some((one) => onPath('postgres', one) && existsSync(join(one, 'initdb')))
 }
 
 /** The release of a Debian system such as `12`, or `undefined` on any other. */

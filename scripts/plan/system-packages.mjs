@@ -19,8 +19,8 @@ const namedJavaReleases = ['11', '12']
 /**
  * Which Debian packages are missing, each with the reason.
  *
- * Shape: facts = { nativeClientLoads, compilerReady, redisServer, javaMajor, kafkaJars, maven, debianMajor };
- * wanted = { nativeClient, redis, kafka }.
+ * Shape: facts = { nativeClientLoads, compilerReady, redisServer, postgresServer, javaMajor, kafkaJars, maven, debianMajor };
+ * wanted = { nativeClient, redis, postgres, kafka }.
  */
 export function missingPackages(facts, wanted) {
   const missing = []
@@ -29,6 +29,7 @@ export function missingPackages(facts, wanted) {
     add(compilePackages, 'compile the native Kafka client')
   }
   if (wanted.redis && !facts.redisServer) add(['redis-server'], 'run a real Redis')
+  if (wanted.postgres && !facts.postgresServer) add(['postgresql'], 'run a real Postgres')
   if (wanted.kafka) {
     if ((facts.javaMajor ?? 0) < 17) {
       const named = namedJavaReleases.includes(facts.debianMajor)

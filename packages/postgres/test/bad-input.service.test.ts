@@ -166,6 +166,16 @@ describe('servers and roles that are not right', () => {
     await pool.end()
   })
 
+  it('[PGS-15] [PGS-17] a database that cannot hold every text is refused before anything is created', async () => {
+    await admin(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
+    const latin = connectPostgres(urlOf('postgres', 'right', 'latin'))
+    await expect(ensurePostgresTables({ database: latin })).rejects.toMatchObject({
+      code: 'TM_POSTGRES_ENCODING_UNSUPPORTED',
+      details: { encoding: 'LATIN1' },
+    })
+    await latin.close()
+  })
+
   it("[PGS-2] the host's own pool is used as it is and left as it was", async () => {
     const pool = new pg.Pool({ connectionString: urlOf('postgres', 'right'), max: 2 })
     const shared = fromPgPool(pool, { database: 'postgres', deadlineMs: 3_000 })

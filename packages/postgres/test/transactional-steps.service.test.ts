@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { namespaceOf, planStart } from '@tidemark/checkpoint'
 import type { StoredState } from '@tidemark/checkpoint'
 import { offsetOf } from '@tidemark/core'
-import { ensurePostgresTables } from '@tidemark/postgres/checkpoint'
+import { createPostgresDataReader, ensurePostgresTables } from '@tidemark/postgres/checkpoint'
 import type { EmptyQuestion, PostgresDatabase, TransactionalWriter } from '@tidemark/postgres/checkpoint'
 import { connectPostgres } from '@tidemark/postgres/pg'
 import { openPglite } from '@tidemark/postgres/pglite'
@@ -117,7 +117,7 @@ describe.each(subjects)('a transactional projection on %s', (subject, open) => {
     expect(await sum()).toBe('20')
   })
 
-  it('[PGS-14] a step with statements that is lost, fenced or of another process has run none of them', async () => {
+  it('[PGS-9] [PGS-14] a step with statements that is lost, fenced or of another process has run none of them', async () => {
     const { schema, sum, ...older } = await startSums()
     await advance(older, { from: 0, to: 1, write: add(schema, 1) })
     expect((await advance(older, { from: 0, to: 5, write: add(schema, 100) })).kind).toBe('conflict')
@@ -238,6 +238,53 @@ describe.each(subjects)('a transactional projection on %s', (subject, open) => {
     expect(await sum()).toBe('1')
     const { checkpoints } = await claimed.store.read(readRequest)
     expect(checkpoints.get(0)?.['next_offset']).toBe('4')
+  })
+
+  it('[PGS-7] a claim takes every fence at once, one epoch above the stored one, and replaces what is damaged', async () => {
+    const { schema, fences, store } = await startFresh(database)
+    const fence = `"${schema}".tidemark_fence`
+    await admin(`UPDATE ${fence} SET fence = 'damaged' WHERE key = 'ns:fence:dispatch:1'`)
+    await admin(`UPDATE ${fence} SET fence = '41:' || split_part(fence, ':', 2) WHERE key = 'ns:fence:dispatch:2'`)
+    const claimed = await store.claim(readRequest)
+    expect([0, 1, 2].map((partition) => claimed.fences.get(partition)!.epoch)).toEqual([2n, 1n, 42n])
+    const nonces = [...fences.values(), ...claimed.fences.values()].map(({ nonce }) => nonce)
+    expect(new Set(nonces).size).toBe(6)
+  })
+
+  it('[PGS-18] data is read in the order asked; a key that holds two kinds is an error that names it', async () => {
+    const claimed = await startFresh(database)
+    await advance(claimed, {
+      from: 0,
+      to: 1,
+      write(w) {
+        w.zadd('z', 'GT', -7, 'm')
+        w.set('t', 'text')
+        w.hset('h', 'f', '')
+      },
+    })
+    const reader = createPostgresDataReader({ database, schema: claimed.schema })
+    expect(await reader.readValues(['t', 'none', 'z', 't'])).toEqual([
+      { kind: 'string', value: 'text' },
+      { kind: 'absent' },
+      { kind: 'sorted-set', scores: new Map([['m', -7]]) },
+      { kind: 'string', value: 'text' },
+    ])
+    expect(await reader.readValues([])).toEqual([])
+    await admin(`INSERT INTO "${claimed.schema}".tidemark_data (key, kind, name) VALUES ('h', 's', 'm')`)
+    await expect(reader.readValues(['t', 'h'])).rejects.toMatchObject({
+      code: 'TM_POSTGRES_WRONG_KIND',
+      details: { key: 'h' },
+    })
+    // The next write of that key is refused, too, whichever of the two kinds it is.
+    for (const write of [
+      (w: TransactionalWriter) => w.sadd('h', 'x'),
+      (w: TransactionalWriter) => w.hset('h', 'f', 'x'),
+    ]) {
+      await expect(advance(claimed, { from: 1, to: 2, write })).rejects.toMatchObject({
+        code: 'TM_POSTGRES_WRONG_KIND',
+      })
+    }
+    await reader.close()
   })
 
   it('[PGS-12] steps of many partitions at once add up, and each moves only its own checkpoint', async () => {

@@ -5,6 +5,7 @@ interface Facts {
   nativeClientLoads: boolean
   compilerReady: boolean
   redisServer: boolean
+  postgresServer: boolean
   javaMajor: number | undefined
   kafkaJars: boolean
   maven: boolean
@@ -13,6 +14,7 @@ interface Facts {
 interface Wanted {
   nativeClient: boolean
   redis: boolean
+  postgres: boolean
   kafka: boolean
 }
 const { installLine, missingPackages, packageDecision } = await loadScript<{
@@ -25,17 +27,18 @@ const fresh: Facts = {
   nativeClientLoads: false,
   compilerReady: false,
   redisServer: false,
+  postgresServer: false,
   javaMajor: undefined,
   kafkaJars: false,
   maven: false,
   debianMajor: '12',
 }
-const all: Wanted = { nativeClient: true, redis: true, kafka: true }
+const all: Wanted = { nativeClient: true, redis: true, postgres: true, kafka: true }
 const names = (facts: Partial<Facts>, wanted: Wanted = all): string[] =>
   missingPackages({ ...fresh, ...facts }, wanted).map(({ name }) => name)
 
 describe('missingPackages', () => {
-  it('asks a fresh Debian 12 for the compiler, the libraries, Redis, Java and Maven', () => {
+  it('asks a fresh Debian 12 for the compiler, the libraries, Redis, Postgres, Java and Maven', () => {
     expect(names({})).toEqual([
       'python3',
       'make',
@@ -47,30 +50,32 @@ describe('missingPackages', () => {
       'libzstd-dev',
       'liblz4-dev',
       'redis-server',
+      'postgresql',
       'openjdk-17-jre-headless',
       'maven',
     ])
   })
 
   it('asks for nothing that is there, and for nothing that is not wanted', () => {
-    const there = { nativeClientLoads: true, redisServer: true, javaMajor: 17, kafkaJars: true }
+    const there = { nativeClientLoads: true, redisServer: true, postgresServer: true, javaMajor: 17, kafkaJars: true }
     expect(names(there)).toEqual([])
-    expect(names({}, { nativeClient: false, redis: false, kafka: false })).toEqual([])
-    expect(names({ nativeClientLoads: true }, { nativeClient: true, redis: true, kafka: false })).toEqual([
-      'redis-server',
-    ])
+    expect(names({}, { nativeClient: false, redis: false, postgres: false, kafka: false })).toEqual([])
+    expect(
+      names({ nativeClientLoads: true }, { nativeClient: true, redis: true, postgres: false, kafka: false }),
+    ).toEqual(['redis-server'])
+    expect(names({ ...there, postgresServer: false })).toEqual(['postgresql'])
     expect(names({ ...there, nativeClientLoads: false, compilerReady: true })).toEqual([])
   })
 
   it('replaces a Java that is too old, by the name the release has for a new one', () => {
-    const rest = { nativeClientLoads: true, redisServer: true, kafkaJars: true }
+    const rest = { nativeClientLoads: true, redisServer: true, postgresServer: true, kafkaJars: true }
     expect(names({ ...rest, javaMajor: 11 })).toEqual(['openjdk-17-jre-headless'])
     expect(names({ ...rest, javaMajor: 8, debianMajor: '13' })).toEqual(['default-jre-headless'])
     expect(names({ ...rest, javaMajor: 21 })).toEqual([])
   })
 
   it('needs Maven only to fetch the jars', () => {
-    const rest = { nativeClientLoads: true, redisServer: true, javaMajor: 17 }
+    const rest = { nativeClientLoads: true, redisServer: true, postgresServer: true, javaMajor: 17 }
     expect(names({ ...rest, kafkaJars: false })).toEqual(['maven'])
     expect(names({ ...rest, kafkaJars: false, maven: true })).toEqual([])
   })
