@@ -9,24 +9,29 @@ const replays = fullSize ? 100 : 20
 const variants = variantsOf('A7')
 
 describe.each(variants)('[A7] replaying, $name', (variant) => {
-  it(`[A7] a stretch of records replayed ${replays} times leaves every user monotone, complete and without duplicates`, async () => {
-    const world = await open({ variant })
-    const users = ['plain', 'with:colon', '{braces}', 'new\nline', 'emoji-🌊']
-    await world.kafka.append(world.topic, 0, [
-      dispatch('a', 5, ...users),
-      dispatch('b', 3, ...users),
-      dispatch('a', 2, ...users),
-      dispatch('b', 9, 'plain'),
-    ])
-    for (let replay = 0; replay < replays; replay += 1) {
-      await world.catchUp()
-      for (const user of users) expect(await world.store.sessions(user)).toEqual({ a: 5, b: user === 'plain' ? 9 : 3 })
-      expect(await world.store.checkpoint(0)).toBe('4')
-      // Back to the start behind the projection's back: the next life replays all of it.
-      await world.store.damage.setCheckpointField(world.topic, 0, 'next_offset', '0')
-      await world.store.damage.setWitness(world.topic, 0, undefined)
-    }
-  })
+  it(
+    `[A7] a stretch of records replayed ${replays} times leaves every user monotone, complete and without duplicates`,
+    async () => {
+      const world = await open({ variant })
+      const users = ['plain', 'with:colon', '{braces}', 'new\nline', 'emoji-🌊']
+      await world.kafka.append(world.topic, 0, [
+        dispatch('a', 5, ...users),
+        dispatch('b', 3, ...users),
+        dispatch('a', 2, ...users),
+        dispatch('b', 9, 'plain'),
+      ])
+      for (let replay = 0; replay < replays; replay += 1) {
+        await world.catchUp()
+        for (const user of users)
+          expect(await world.store.sessions(user)).toEqual({ a: 5, b: user === 'plain' ? 9 : 3 })
+        expect(await world.store.checkpoint(0)).toBe('4')
+        // Back to the start behind the projection's back: the next life replays all of it.
+        await world.store.damage.setCheckpointField(world.topic, 0, 'next_offset', '0')
+        await world.store.damage.setWitness(world.topic, 0, undefined)
+      }
+    },
+    10 * 60_000,
+  )
 })
 
 const overConnections = variants.filter(({ store }) => store.cuts.length > 0)

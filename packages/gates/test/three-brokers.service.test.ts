@@ -18,6 +18,7 @@ import { variantsOf } from '../src/variants/gate-variants.ts'
 // once, and every variant lives through it at the same time, in a namespace of its own.
 const open = gateWorlds()
 const variants = variantsOf('A12')
+const storyMs = 6 * 60_000
 let cluster: KafkaCluster
 beforeAll(async () => {
   cluster = await startKafka({ brokers: 3 })
@@ -63,110 +64,124 @@ const conversations = async (world: GateWorld): Promise<readonly string[]> =>
 const stopAll = (lives: readonly Life[]): Promise<unknown> => Promise.all(lives.map((life) => life.projection.stop()))
 
 describe('three brokers', () => {
-  it('[A12] a clean change of leaders: nothing is skipped, lost or applied twice, and serving goes on', async () => {
-    const replicated = await createReplicatedTopic(cluster, 3)
-    await replicated.append(contiguousValues(0, 50, 'u'))
-    const lives = await livesOn(replicated.topic, 500)
-    const [leader] = await replicated.replicas()
-    await leader!.kill()
-    try {
-      await replicated.until((placement) => placement.leader !== undefined && placement.leader !== leader!.nodeId)
-      await replicated.append(contiguousValues(50, 50, 'u'))
-      for (const { projection } of lives) {
-        await untilStatus(projection, (status) => status.state === 'dirty' || status.partitions[0]?.next === '100')
-        await untilStatus(projection, (status) => status.state === 'dirty' || status.ready)
-        expect(projection.status().dirty).toBeUndefined()
+  it(
+    '[A12] a clean change of leaders: nothing is skipped, lost or applied twice, and serving goes on',
+    async () => {
+      const replicated = await createReplicatedTopic(cluster, 3)
+      await replicated.append(contiguousValues(0, 50, 'u'))
+      const lives = await livesOn(replicated.topic, 500)
+      const [leader] = await replicated.replicas()
+      await leader!.kill()
+      try {
+        await replicated.until((placement) => placement.leader !== undefined && placement.leader !== leader!.nodeId)
+        await replicated.append(contiguousValues(50, 50, 'u'))
+        for (const { projection } of lives) {
+          await untilStatus(projection, (status) => status.state === 'dirty' || status.partitions[0]?.next === '100')
+          await untilStatus(projection, (status) => status.state === 'dirty' || status.ready)
+          expect(projection.status().dirty).toBeUndefined()
+        }
+        for (const { world } of lives) expect(await checkContiguous(world, 'u')).toBe(100)
+      } finally {
+        await leader!.restart()
       }
-      for (const { world } of lives) expect(await checkContiguous(world, 'u')).toBe(100)
-    } finally {
-      await leader!.restart()
-    }
-    await stopAll(lives)
-  })
+      await stopAll(lives)
+    },
+    storyMs,
+  )
 
-  it('[A5] the old leader frozen over a recreation: refused at start; live, held or idle: never one record of the new topic', async () => {
-    const replicated = await createReplicatedTopic(cluster, 3)
-    await replicated.append(dispatches('old', 5, 'u'))
-    const stopped = await worldsOn(replicated.topic)
-    await Promise.all(stopped.map((world) => world.catchUp()))
-    const held = await livesOn(replicated.topic)
-    const idle = await livesOn(replicated.topic, 300)
-    for (const life of held) life.held.hold([0])
-    const [leader] = await replicated.replicas()
-    leader!.pause()
-    try {
-      await replicated.until((placement) => placement.leader !== undefined && placement.leader !== leader!.nodeId)
-      await replicated.recreate(2)
-      await replicated.append(dispatches('new', 40, 'u'))
-      for (const life of held) life.held.release([0])
+  it(
+    '[A5] the old leader frozen over a recreation: refused at start; live, held or idle: never one record of the new topic',
+    async () => {
+      const replicated = await createReplicatedTopic(cluster, 3)
+      await replicated.append(dispatches('old', 5, 'u'))
+      const stopped = await worldsOn(replicated.topic)
+      await Promise.all(stopped.map((world) => world.catchUp()))
+      const held = await livesOn(replicated.topic)
+      const idle = await livesOn(replicated.topic, 300)
+      for (const life of held) life.held.hold([0])
+      const [leader] = await replicated.replicas()
+      leader!.pause()
+      try {
+        await replicated.until((placement) => placement.leader !== undefined && placement.leader !== leader!.nodeId)
+        await replicated.recreate(2)
+        await replicated.append(dispatches('new', 40, 'u'))
+        for (const life of held) life.held.release([0])
+        for (const world of stopped) expect(await refusalCodes(world)).toEqual(['TOPIC_ID'])
+        for (const life of idle) expect(await endOrState(life.projection, 20_000)).toMatch(/^dirty /)
+      } finally {
+        leader!.resume()
+      }
+      // The frozen broker is back and still believes in the old topic for a while.
+      for (const life of held) expect(await endOrState(life.projection, 20_000)).toMatch(/^(dirty |held)/)
+      for (const { world } of [...held, ...idle]) {
+        expect(await conversations(world)).toEqual(['old0', 'old1', 'old2', 'old3', 'old4'])
+        expect(await world.store.checkpoint(0)).toBe('5')
+      }
       for (const world of stopped) expect(await refusalCodes(world)).toEqual(['TOPIC_ID'])
-      for (const life of idle) expect(await endOrState(life.projection, 20_000)).toMatch(/^dirty /)
-    } finally {
-      leader!.resume()
-    }
-    // The frozen broker is back and still believes in the old topic for a while.
-    for (const life of held) expect(await endOrState(life.projection, 20_000)).toMatch(/^(dirty |held)/)
-    for (const { world } of [...held, ...idle]) {
-      expect(await conversations(world)).toEqual(['old0', 'old1', 'old2', 'old3', 'old4'])
-      expect(await world.store.checkpoint(0)).toBe('5')
-    }
-    for (const world of stopped) expect(await refusalCodes(world)).toEqual(['TOPIC_ID'])
-    await stopAll([...held, ...idle])
-  })
+      await stopAll([...held, ...idle])
+    },
+    storyMs,
+  )
 
-  it('[A12] an unclean election inside the range: refused as LOG_DIVERGED, live beyond it dirty, live below it on the right records', async () => {
-    const config = { 'unclean.leader.election.enable': 'true', 'min.insync.replicas': '1' }
-    const replicated = await createReplicatedTopic(cluster, 2, config)
-    const [leader, follower] = await replicated.replicas()
-    await replicated.append(dispatches('old', 10, 'u'))
-    const below = await livesOn(replicated.topic)
-    for (const life of below) life.held.hold([0])
-    await follower!.kill()
-    await replicated.until(({ inSync }) => inSync.length === 1)
-    await replicated.append(Array.from({ length: 5 }, (_, n) => dispatches(`old1${n}-`, 1, 'u')[0]!))
-    const beyond = await livesOn(replicated.topic)
-    // A client compares epochs only for a position whose epoch it knows; one that was assigned and has read nothing does not.
-    const behindResumed = await worldsOn(replicated.topic)
-    await Promise.all(behindResumed.map((world) => world.catchUp()))
-    const resumed = await livesIn(behindResumed, 600_000)
-    const stopped = await worldsOn(replicated.topic)
-    await Promise.all(stopped.map((world) => world.catchUp()))
-    const applied = await conversations(stopped[0]!)
-    expect(applied).toHaveLength(15)
-    await leader!.kill()
-    await follower!.restart()
-    try {
-      await replicated.until((placement) => placement.leader === follower!.nodeId)
-      for (const world of stopped) {
-        const dry = world.projection()
-        const verdict = await dry.explain()
-        await dry.stop()
-        const codes = verdict.kind === 'refused' ? verdict.refusals.map((reason) => reason.code) : [verdict.kind]
-        expect(codes).toContain('NEXT_ABOVE_HIGH')
+  it(
+    '[A12] an unclean election inside the range: refused as LOG_DIVERGED, live beyond it dirty, live below it on the right records',
+    async () => {
+      const config = { 'unclean.leader.election.enable': 'true', 'min.insync.replicas': '1' }
+      const replicated = await createReplicatedTopic(cluster, 2, config)
+      const [leader, follower] = await replicated.replicas()
+      await replicated.append(dispatches('old', 10, 'u'))
+      const below = await livesOn(replicated.topic)
+      for (const life of below) life.held.hold([0])
+      await follower!.kill()
+      await replicated.until(({ inSync }) => inSync.length === 1)
+      await replicated.append(Array.from({ length: 5 }, (_, n) => dispatches(`old1${n}-`, 1, 'u')[0]!))
+      const beyond = await livesOn(replicated.topic)
+      // A client compares epochs only for a position whose epoch it knows; one that was assigned and has read nothing does not.
+      const behindResumed = await worldsOn(replicated.topic)
+      await Promise.all(behindResumed.map((world) => world.catchUp()))
+      const resumed = await livesIn(behindResumed, 600_000)
+      const stopped = await worldsOn(replicated.topic)
+      await Promise.all(stopped.map((world) => world.catchUp()))
+      const applied = await conversations(stopped[0]!)
+      expect(applied).toHaveLength(15)
+      await leader!.kill()
+      await follower!.restart()
+      try {
+        await replicated.until((placement) => placement.leader === follower!.nodeId)
+        for (const world of stopped) {
+          const dry = world.projection()
+          const verdict = await dry.explain()
+          await dry.stop()
+          const codes = verdict.kind === 'refused' ? verdict.refusals.map((reason) => reason.code) : [verdict.kind]
+          expect(codes).toContain('NEXT_ABOVE_HIGH')
+        }
+        await replicated.append(dispatches('new', 10, 'u'))
+        for (const life of below) life.held.release([0])
+        // Position 15 lies inside [0, 20] and every id is the same one: only the record at 14 tells.
+        for (const world of stopped) expect(await refusalCodes(world)).toEqual(['LOG_DIVERGED'])
+        for (const { world, projection } of [...beyond, ...resumed]) {
+          const end = await endOrState(projection, 15_000)
+          const life = resumed.some((one) => one.world === world) ? 'resumed at' : 'read up to'
+          console.info(`${life} a position beyond the truncation, ${world.variant.name}: ${end}`)
+          expect(await conversations(world)).toEqual(applied)
+          expect(end).toMatch(/^dirty /)
+        }
+        for (const { world, projection } of below) {
+          await untilStatus(projection, (status) => status.state === 'dirty' || status.partitions[0]?.next === '20')
+          const end = await endOrState(projection, 1)
+          console.info(`live below the truncation, ${world.variant.name}: ${end}`)
+          const stored = await conversations(world)
+          if (end.startsWith('dirty ')) expect(stored).toHaveLength(10)
+          else expect(stored.filter((conversation) => conversation.startsWith('new'))).toHaveLength(10)
+          expect(stored.filter((conversation) => conversation.startsWith('old1') && conversation !== 'old1')).toEqual(
+            [],
+          )
+        }
+      } finally {
+        await leader!.restart()
       }
-      await replicated.append(dispatches('new', 10, 'u'))
-      for (const life of below) life.held.release([0])
-      // Position 15 lies inside [0, 20] and every id is the same one: only the record at 14 tells.
-      for (const world of stopped) expect(await refusalCodes(world)).toEqual(['LOG_DIVERGED'])
-      for (const { world, projection } of [...beyond, ...resumed]) {
-        const end = await endOrState(projection, 15_000)
-        const life = resumed.some((one) => one.world === world) ? 'resumed at' : 'read up to'
-        console.info(`${life} a position beyond the truncation, ${world.variant.name}: ${end}`)
-        expect(await conversations(world)).toEqual(applied)
-        expect(end).toMatch(/^dirty /)
-      }
-      for (const { world, projection } of below) {
-        await untilStatus(projection, (status) => status.state === 'dirty' || status.partitions[0]?.next === '20')
-        const end = await endOrState(projection, 1)
-        console.info(`live below the truncation, ${world.variant.name}: ${end}`)
-        const stored = await conversations(world)
-        if (end.startsWith('dirty ')) expect(stored).toHaveLength(10)
-        else expect(stored.filter((conversation) => conversation.startsWith('new'))).toHaveLength(10)
-        expect(stored.filter((conversation) => conversation.startsWith('old1') && conversation !== 'old1')).toEqual([])
-      }
-    } finally {
-      await leader!.restart()
-    }
-    await stopAll([...below, ...beyond, ...resumed])
-  })
+      await stopAll([...below, ...beyond, ...resumed])
+    },
+    storyMs,
+  )
 })
