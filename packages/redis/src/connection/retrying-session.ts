@@ -28,6 +28,7 @@ export function retryingSession(
   return {
     async run(operation, work, deadlineMs = commandDeadlineMs) {
       const endsAtMs = performance.now() + deadlineMs
+      let lastTrouble: unknown
       for (;;) {
         let used: RedisLink | undefined
         try {
@@ -41,7 +42,10 @@ export function retryingSession(
             leftMs,
           )
         } catch (error) {
+          // That the time ran out says less than what it ran out over.
+          if (isTidemarkError(error, 'TM_REDIS_TIMEOUT') && lastTrouble !== undefined) throw lastTrouble
           if (!isTidemarkError(error) || !passingCodes.has(error.code)) throw error
+          lastTrouble = error
           used?.destroy()
           if (!operations.has(operation) || performance.now() + pauseMs >= endsAtMs) throw error
           await new Promise((resolve) => setTimeout(resolve, pauseMs))
