@@ -39,12 +39,14 @@ export async function runTidemark(host: CommandHost): Promise<number> {
   }
 }
 
+/** The verdict, as it was asked for. */
 function show(host: CommandHost, { report, render }: Finished): number {
   if (host.argv.includes('--json')) host.stdout.write(`${JSON.stringify(report)}\n`)
   else host.stdout.write(`${render(styleOf(wantsColor(host.stdout, host.env))).join('\n')}\n`)
   return report.exitCode
 }
 
+/** An error: for people on standard error, for programs where every other answer is. */
 function showError(host: CommandHost, error: unknown, secrets: Secrets): number {
   const report = errorReport(commandOf(host.argv), error, secrets)
   if (host.argv.includes('--json')) host.stdout.write(`${JSON.stringify(report)}\n`)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { verdicts } from '@tidemark/cli'
 import type { ErrorReport } from '@tidemark/cli'
 import { tidemark, tidemarkJson } from './recorded-host.ts'
 
@@ -20,6 +21,16 @@ describe('help', () => {
     expect(stdout).toMatch(/^Usage: tidemark/)
   })
 
+  it('[CLI-6] [CLI-8] tells every exit code, and where secrets come from', async () => {
+    const { stdout } = await tidemark(['--help'])
+    for (const [verdict, { exitCode }] of Object.entries(verdicts)) {
+      expect(stdout).toMatch(new RegExp(`^ +${exitCode}  .*\\b${verdict}\\b`, 'm'))
+    }
+    for (const variable of ['REDIS_PASSWORD', 'POSTGRES_PASSWORD', 'KAFKA_SASL_PASSWORD', 'KAFKA_SECURITY_FILE']) {
+      expect(stdout).toContain(`  ${variable} `)
+    }
+  })
+
   it('[CLI-6] the version is that of the package', async () => {
     const { exitCode, stdout } = await tidemark(['--version'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
@@ -35,6 +46,9 @@ const wrong: readonly (readonly [readonly string[], string])[] = [
   [['explain', ...store, ...log, '-n', 'sessions', '--ready-target', 'hw'], '--topic'],
   [['explain', ...store, ...names, '--ready-target', 'hw'], 'no log is named'],
   [['explain', ...log, ...names, '--ready-target', 'hw'], 'no store is named'],
+  [['inspect', '--pglite', './none', '-n', 'x'], 'no PGlite database stands there'],
+  [['inspect', ...store, '--schema', 'x', '-n', 'x'], '--schema and --data-schema belong to'],
+  [['inspect', '--postgres', 'http://x/y', '-n', 'x'], 'not a postgres:// URL'],
   [[...explain, '--embedded', 'x'], '--redis and --embedded name several stores'],
   [[...explain, '--embedded-log', 'x'], '--kafka and --embedded-log name two logs'],
   [[...explain, '--kafka-client', 'other'], 'official, pinned'],

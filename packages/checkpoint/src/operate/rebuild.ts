@@ -53,7 +53,7 @@ export interface ExplainRebuildOptions {
 }
 
 /**
- * The dry run of a rebuild: the same judgement, nothing changed, log and stores left open. Promises: CKP-60.
+ * The dry run of a rebuild: the same judgement, nothing changed, log and stores left open. Promises: CKP-80.
  *
  * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when log or store cannot be asked.
  */

@@ -5,6 +5,7 @@ import { readLogPlace, readStorePlace } from '../places/place.ts'
 import type { PlaceSources } from '../places/place.ts'
 import { packageVersion } from '../package-version.ts'
 import { cliErrors } from '../errors.ts'
+import { helpEpilogue } from './help-epilogue.ts'
 import { someText, wholeNumber } from './option-values.ts'
 import * as shared from './shared-options.ts'
 import type { SharedOptions } from './shared-options.ts'
@@ -26,7 +27,7 @@ export function createCommandLine(host: CommandHost, sources: PlaceSources): Com
     .description('Explains, inspects, verifies and rebuilds projections. Only rebuild --execute writes.')
     .version(packageVersion(), '-V, --version')
     .helpCommand(false)
-    .addHelpText('after', environmentHelp)
+    .addHelpText('after', helpEpilogue())
   addExplain(program, host, sources, keep)
   addInspect(program, host, sources, keep)
   addVerify(program, host, sources, keep)
@@ -195,12 +196,3 @@ function rebuildSettings(options: RebuildCommandOptions, sources: PlaceSources) 
 function usage(reason: string): Error {
   return cliErrors.create('TM_CLI_USAGE', { reason })
 }
-
-const environmentHelp = `
-Secrets come from the environment only:
-  REDIS_URL or REDIS_PASSWORD, POSTGRES_URL or POSTGRES_PASSWORD
-  KAFKA_SECURITY_FILE (JSON), or KAFKA_TLS, KAFKA_TLS_CA_FILE, KAFKA_TLS_CERTIFICATE_FILE, KAFKA_TLS_KEY_FILE,
-  KAFKA_TLS_KEY_PASSPHRASE, KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD
-
-Exit codes: 0 as it should be, 1 failed, 2 usage, 3 refused, 4 damaged, 5 unavailable, 6 different,
-7 unknown namespace, 8 dirty, 9 unverifiable, 130 interrupted`

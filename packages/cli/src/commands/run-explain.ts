@@ -17,6 +17,7 @@ export interface ExplainSettings {
   readonly topic: string
   readonly readyTarget: ReadyTarget
   readonly declarations: PlanDeclarations
+  /** Walk every key of the namespace too. */
   readonly deep: boolean
   readonly deadlineMs: number
   readonly limit: number

@@ -12,10 +12,12 @@ import type { Finished } from './finished.ts'
 export interface InspectSettings {
   readonly store: StorePlace
   readonly namespace: string
+  /** As meta tells it unless said. */
   readonly topic: string | undefined
   readonly dataKeysCarryNoExpiry: boolean
   /** Newest entries listed of each partition. */
   readonly quarantine: number
+  /** For people: the stored fields of every partition, not only of damaged ones. */
   readonly raw: boolean
   readonly deadlineMs: number
   readonly limit: number

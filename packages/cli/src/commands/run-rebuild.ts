@@ -22,10 +22,12 @@ export interface RebuildSettings {
   readonly store: StorePlace
   readonly topic: string
   readonly namespace: string
+  /** A namespace never used. */
   readonly into: string
   readonly dataPrefix: string
   readonly newDataPrefix: string
   readonly data: RebuildOptions<never>['data']
+  /** How steps are made on Redis; it decides which writes may exist. */
   readonly form: 'atomic' | 'two-step'
   readonly project: string
   readonly exportName: string

@@ -19,10 +19,12 @@ export interface VerifySettings {
   readonly namespace: string
   readonly topic: string
   readonly dataPrefix: string
+  /** The host's module, relative to where the command runs. */
   readonly project: string
   readonly exportName: string
   /** Keys of the recomputed data held in memory at most. */
   readonly keysMax: number
+  /** How long the log may deliver nothing. */
   readonly stallMs: number
   readonly deadlineMs: number
   readonly limit: number

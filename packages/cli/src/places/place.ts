@@ -97,7 +97,8 @@ export function readStorePlace(options: PlaceOptions, sources: PlaceSources): St
   }
 }
 
-const serverVariables = {
+/** The environment variables that name a server and its password. */
+export const serverVariables = {
   redis: { url: 'REDIS_URL', password: 'REDIS_PASSWORD' },
   postgres: { url: 'POSTGRES_URL', password: 'POSTGRES_PASSWORD' },
 } as const

@@ -65,6 +65,7 @@ const columns: readonly Column<InspectedPartition>[] = [
   { title: 'quarantined', right: true, cell: ({ quarantined }) => (quarantined === 0 ? '' : grouped(quarantined)) },
 ]
 
+/** Eight digits of a nonce tell two apart; the whole is in the JSON. */
 function fenceText(fence: NonNullable<InspectedPartition['fence']>): string {
   return 'damaged' in fence ? `damaged: ${fence.damaged}` : `epoch ${fence.epoch}, ${fence.nonce.slice(0, 8)}…`
 }

@@ -44,6 +44,7 @@ function facts(report: RebuildReport): readonly (readonly [string, string])[] {
   return pairs
 }
 
+/** What to do next; a refusal brings its own advice. */
 function advice({ verdict, into }: RebuildReport): readonly string[] {
   switch (verdict) {
     case 'would-start':

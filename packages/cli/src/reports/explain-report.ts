@@ -117,6 +117,7 @@ function logLine(name: string, { observed }: StartExplanation): LogLine {
   }
 }
 
+/** Every partition with what is known of it, whatever the verdict: a refusal is judged by these numbers. */
 function explainedPartitions({ verdict, observed }: StartExplanation): readonly ExplainedPartition[] {
   if (observed.bounds?.kind !== 'bounds') return []
   const starts = new Map(verdict.kind === 'start' ? verdict.partitions.map((start) => [start.partition, start]) : [])

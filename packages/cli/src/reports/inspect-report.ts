@@ -21,6 +21,7 @@ export interface InspectReport extends ReportHead<'inspect'> {
   readonly findings: BoundedList<ReasonLine>
   readonly unreadable: BoundedList<{ readonly key: string; readonly problem: string }>
   readonly partitions: BoundedList<InspectedPartition>
+  /** Records set aside, over all partitions. */
   readonly quarantined: number
   /** The newest entries of the partitions that have some. */
   readonly quarantine: BoundedList<QuarantinedRecord>
@@ -29,13 +30,16 @@ export interface InspectReport extends ReportHead<'inspect'> {
 /** What is stored of one partition. What is not there is absent. */
 export interface InspectedPartition {
   readonly partition: number
+  /** Of its checkpoint. */
   readonly key: string
   readonly next?: string
   readonly fence?: { readonly epoch: string; readonly nonce: string } | { readonly damaged: string }
   readonly witness?:
     { readonly offset: string; readonly leaderEpoch: number; readonly digest: string } | { readonly damaged: string }
+  /** The position that the data carries itself, where it lives apart from its checkpoint. */
   readonly twin?: string
   readonly quarantined: number
+  /** The fields as they are stored. */
   readonly raw?: StoredFields
   readonly damaged: boolean
 }

@@ -10,7 +10,9 @@ import type { ReasonLine, ReportHead } from './report.ts'
 
 /** What `rebuild` prints. */
 export interface RebuildReport extends ReportHead<'rebuild'> {
+  /** The namespace being left; it stays as it is. */
   readonly from: string
+  /** The namespace that is built. */
   readonly into: string
   readonly topic: string
   readonly store: string
@@ -21,8 +23,10 @@ export interface RebuildReport extends ReportHead<'rebuild'> {
   readonly executed: boolean
   readonly problems: BoundedList<RebuildProblem>
   readonly refusals: BoundedList<ReasonLine>
+  /** Absent where the start was not planned. */
   readonly plan?: { readonly partitions: number; readonly toRead: string }
   readonly applied?: { readonly records: number; readonly quarantined: number }
+  /** Why the projection stopped on the way. */
   readonly dirty?: ReasonLine
 }
 

@@ -13,7 +13,9 @@ export interface VerifyReport extends ReportHead<'verify'> {
   readonly topic: string
   readonly store: string
   readonly log: string
+  /** Records below the checkpoints, all of them read from offset 0. */
   readonly recordsRead: number
+  /** Records that the function called undecodable; they write nothing. */
   readonly undecodable: number
   readonly keysCompared: number
   readonly differences: BoundedList<KeyDifference>
