@@ -41,7 +41,7 @@ export interface ProjectionLimits {
   readonly batchRecordsMax: number
   /** How long a missing answer or a missing advance is held before the projection goes dirty. Milliseconds. */
   readonly stallMsMax: number
-  /** Records waiting per partition before its fetching is held back. Default 4 batches, and 2,000 at least. */
+  /** Records waiting per partition before its fetching is held back. Default 4 batches, and 1,000 at least. */
   readonly queuedRecordsMax?: number
   /** Bytes of keys, values and headers waiting over all partitions before fetching pauses. Default 32 MiB. */
   readonly queuedBytesMax?: number
@@ -123,5 +123,5 @@ function invalidOption(option: string, reason: string): Error {
 
 /** Each fetch waits for an identity check of its own, so small steps must not make small fetches. */
 function queuedRecordsDefault(batchRecordsMax: number): number {
-  return Math.max(2_000, 4 * batchRecordsMax)
+  return Math.max(1_000, 4 * batchRecordsMax)
 }

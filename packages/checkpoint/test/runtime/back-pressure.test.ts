@@ -149,8 +149,8 @@ describe('back-pressure', () => {
 
 describe('how much waits unless said otherwise', () => {
   it.each([
-    [1, 2_000],
-    [100, 2_000],
+    [1, 1_000],
+    [100, 1_000],
     [500, 2_000],
     [2_500, 10_000],
   ])('[CKP-41] steps of %i: %i records a partition', (batchRecordsMax, due) => {

@@ -137,6 +137,10 @@ export function guardedSettings(
       'fetch.wait.max.ms': 100,
       // The client's default of one second would let a drained queue stay empty.
       'fetch.queue.backoff.ms': 20,
+      // The client reads ahead 100,000 records a partition and 64 MiB by default, which is memory and nothing else: what is
+      // applied a second fits many times into this.
+      'queued.min.messages': 10_000,
+      'queued.max.messages.kbytes': 16_384,
       'topic.metadata.refresh.interval.ms': 2000,
       'reconnect.backoff.max.ms': 1000,
       'socket.keepalive.enable': true,

@@ -37,10 +37,10 @@ export function createFetchLoop<Writer>(
   const backPressure = createBackPressure(context, isOver)
   return {
     async run() {
-      const recordsMax = Math.min(pollRecordsMax, limits.queuedRecordsMax * Math.max(1, lanes.length))
       for (;;) {
         await backPressure.room()
         if (isOver()) return
+        const recordsMax = Math.min(pollRecordsMax, roomInLanes(lanes, limits.queuedRecordsMax))
         const result = await reader.poll({ recordsMax, waitMs: Math.min(leaseMs, pollWaitMsMax) })
         if (signal.aborted) return
         if (result.kind === 'failed') return readFailed(context, result)
@@ -113,4 +113,11 @@ function readFailed<Writer>(context: RunContext<Writer>, result: Extract<PollRes
   const { reason, partition, message } = result.failure
   const code = reason === 'out-of-range' ? 'OUT_OF_RANGE' : 'READ_FAILED'
   context.fail(dirtyReason(code, message, { reason }, partition))
+}
+
+/** How many records a poll may bring: what fits into all lanes, and one lane's worth at least, lest polls become tiny. */
+function roomInLanes(lanes: readonly PartitionLane[], queuedRecordsMax: number): number {
+  let room = 0
+  for (const lane of lanes) if (!lane.paused) room += Math.max(0, queuedRecordsMax - lane.queuedRecords)
+  return Math.max(queuedRecordsMax, room)
 }
