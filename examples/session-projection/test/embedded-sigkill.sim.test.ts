@@ -17,7 +17,7 @@ let root: string
 beforeAll(async () => {
   programs = await compilePrograms()
   root = mkdtempSync(join(tmpdir(), 'session-sigkill-'))
-})
+}, 120_000)
 afterAll(() => {
   programs.remove()
   rmSync(root, { recursive: true, force: true })
@@ -35,7 +35,7 @@ describe('SIGKILL of the projector at random points, on the log in files', () =>
     ['embedded', { ci: 3, full: 60 }],
     ['pglite', { ci: 2, full: 30 }],
   ] as const)(
-    'loses nothing and replays at most one batch per partition, %s store',
+    '[A13] loses nothing and replays at most one batch per partition, %s store',
     async (store, size) => {
       const [kills, seed] = [killsOf(size), seedOfRun()]
       const dataDir = join(root, store)

@@ -12,6 +12,7 @@ import { startProjectorProcess } from '../src/proof/projector-process.ts'
 import type { ProjectorExit, ProjectorProcess } from '../src/proof/projector-process.ts'
 import { readCommitted } from '../src/proof/read-committed.ts'
 import { replayWindows, storedPositions } from '../src/proof/replay-window.ts'
+import type { ReplayWindow } from '../src/proof/replay-window.ts'
 import type { Session } from '../src/service/session-reader.ts'
 import type { StoreProfile } from '../src/service/store-profile.ts'
 import { badRecords } from './bad-records.ts'
@@ -37,6 +38,8 @@ export interface KillLoopReport {
   readonly undecodable: number
   /** How many kills hit a projector that had confirmed steps in that life. */
   readonly killsWhileApplying: number
+  /** Records that single kills left missing below a checkpoint, whatever became of them later. */
+  readonly lostAtKills: number
   readonly replayedTotal: number
   readonly replayedMax: number
   /** Problems found after single kills: a lost record, too long a replay, a position that went back. */
@@ -66,24 +69,17 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
   let ends: ReadonlyMap<number, Offset> = new Map()
   let positions: ReadonlyMap<number, Offset> = new Map()
   const faults: string[] = []
-  let [killsWhileApplying, replayedTotal, replayedMax, livingMs, lookingMs] = [0, 0, 0, 0, 0]
-  const producing = startProducing(options.writer, random, () => {
-    const applied = logged.dispatches.filter(({ partition, offset }) => offset < (positions.get(partition) ?? 0n))
-    return applied.length
-  })
+  const seen: ReplayWindow[] = []
+  let [killsWhileApplying, livingMs, lookingMs] = [0, 0, 0]
+  let applied = 0
+  const producing = startProducing(options.writer, random, () => applied)
 
   for (let kill = 1; kill <= options.kills; kill += 1) {
+    // Every fourth dies while starting.
     const bornAt = performance.now()
-    const projector = startProjectorProcess({ script: options.script, args: options.args })
-    // Every fourth dies while starting, wherever that is; the others after some steps of this life.
-    const steps = kill % 4 === 0 ? 0 : 1 + Math.floor(random() * 60)
-    if (steps === 0) await sleep(random() * 1_500)
-    else await projector.line(`through ${steps} steps`, () => confirmedSteps(projector) >= steps, deadlineMs)
-    if (steps > 0) await sleep(random() * 20)
-    projector.signal('SIGKILL')
-    const exit = await projector.exited
-    if (exit.signal !== 'SIGKILL') faults.push(`kill ${kill}: it ended by itself: ${exit.code}, ${projector.stderr()}`)
-    if (confirmedSteps(projector) > 0) killsWhileApplying += 1
+    const life = await liveAndDie(options, random, kill % 4 === 0)
+    faults.push(...life.faults.map((fault) => `kill ${kill}: ${fault}`))
+    if (life.confirmedSteps > 0) killsWhileApplying += 1
 
     const diedAt = performance.now()
     livingMs += diedAt - bornAt
@@ -95,19 +91,11 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
       const reading = { log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
       ends = (await readCommitted(reading)).ends
       const suspects = logged.dispatches.filter(({ partition, offset }) => offset >= (positions.get(partition) ?? 0n))
-      for (const window of await replayWindows(suspects, found, opened.data)) {
-        const { partition, nextOffset, replayed, lost } = window
-        const before = positions.get(partition) ?? 0n
-        if (lost > 0)
-          faults.push(`kill ${kill}: ${lost} records below ${nextOffset} of partition ${partition} are missing`)
-        if (nextOffset < before)
-          faults.push(`kill ${kill}: partition ${partition} went back from ${before} to ${nextOffset}`)
-        if (replayed > options.batchRecordsMax)
-          faults.push(`kill ${kill}: ${replayed} records of partition ${partition} replay`)
-        replayedTotal += replayed
-        replayedMax = Math.max(replayedMax, replayed)
-      }
+      const windows = await replayWindows(suspects, found, opened.data)
+      faults.push(...faultsOf(windows, positions, options.batchRecordsMax).map((fault) => `kill ${kill}: ${fault}`))
+      seen.push(...windows)
       positions = found
+      applied = logged.dispatches.filter(({ partition, offset }) => offset < (found.get(partition) ?? 0n)).length
     } finally {
       await closeStore(opened)
     }
@@ -124,13 +112,48 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
       kills: options.kills,
       committed: logged.dispatches.length,
       undecodable: logged.undecodable,
-      ...{ killsWhileApplying, replayedTotal, replayedMax, faults, comparison, livingMs, lookingMs, ...last },
+      ...{ killsWhileApplying, faults, comparison, livingMs, lookingMs, ...last },
+      lostAtKills: seen.reduce((sum, { lost }) => sum + lost, 0),
+      replayedTotal: seen.reduce((sum, { replayed }) => sum + replayed, 0),
+      replayedMax: Math.max(0, ...seen.map(({ replayed }) => replayed)),
       quarantined: [...quarantined.values()].reduce((sum, count) => sum + count, 0),
       tookMs: performance.now() - startedAt,
     }
   } finally {
     await closeStore(opened)
   }
+}
+
+/** One process from its start to its kill: while it starts, wherever that is, or after some steps of this life. */
+async function liveAndDie(options: KillLoopOptions, random: () => number, whileStarting: boolean) {
+  const projector = startProjectorProcess({ script: options.script, args: options.args })
+  if (whileStarting) {
+    await sleep(random() * 1_500)
+  } else {
+    const steps = 1 + Math.floor(random() * 60)
+    await projector.line(`through ${steps} steps`, () => confirmedSteps(projector) >= steps, deadlineMs)
+    await sleep(random() * 20)
+  }
+  projector.signal('SIGKILL')
+  const { code, signal } = await projector.exited
+  const faults = signal === 'SIGKILL' ? [] : [`it ended by itself: ${code}, ${projector.stderr()}`]
+  return { faults, confirmedSteps: confirmedSteps(projector) }
+}
+
+/** What one kill left that it must not leave. */
+function faultsOf(
+  windows: readonly ReplayWindow[],
+  before: ReadonlyMap<number, Offset>,
+  batchRecordsMax: number,
+): readonly string[] {
+  return windows.flatMap(({ partition, nextOffset, replayed, lost }) => {
+    const last = before.get(partition) ?? 0n
+    return [
+      ...(lost > 0 ? [`${lost} records below ${nextOffset} of partition ${partition} are missing`] : []),
+      ...(nextOffset < last ? [`partition ${partition} went back from ${last} to ${nextOffset}`] : []),
+      ...(replayed > batchRecordsMax ? [`${replayed} records of partition ${partition} replay`] : []),
+    ]
+  })
 }
 
 async function closeStore({ store, close }: SessionStore): Promise<void> {

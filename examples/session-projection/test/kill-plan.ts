@@ -34,7 +34,7 @@ export function expectNothingLost(title: string, seed: number, batch: number, re
 function tellMeasured(title: string, seed: number, report: KillLoopReport): void {
   const { kills, killsWhileApplying, committed, comparison, replayedTotal, replayedMax, durability } = report
   const seconds = (ms: number): number => Math.round(ms / 100) / 10
-  const lost = comparison.lost.length + report.faults.length
+  const lost = comparison.lost.length + report.lostAtKills
   process.stdout.write(
     `SIGKILL, ${title} (${durability}): ${kills} kills (${killsWhileApplying} while applying), ${committed} dispatches, ` +
       `${comparison.sessions} sessions, ${lost} lost, ${replayedTotal} replayed, at most ${replayedMax} of one partition; ` +

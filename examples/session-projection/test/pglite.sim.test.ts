@@ -27,7 +27,7 @@ beforeAll(async () => {
   const writer = await openDispatchWriter({ place: log, topic: 'dispatch', deadlineMs: 60_000 })
   await writer.write([dispatchMessage()], 'commit')
   await writer.close()
-})
+}, 120_000)
 afterAll(() => {
   programs.remove()
   rmSync(dataDir, { recursive: true, force: true })
