@@ -139,7 +139,7 @@ export function guardedSettings(
       'fetch.queue.backoff.ms': 20,
       // The client reads ahead 100,000 records a partition and 64 MiB by default, which is memory and nothing else: what is
       // applied a second fits many times into this.
-      'queued.min.messages': 10_000,
+      'queued.min.messages': 2_000,
       'queued.max.messages.kbytes': 16_384,
       'topic.metadata.refresh.interval.ms': 2000,
       'reconnect.backoff.max.ms': 1000,
