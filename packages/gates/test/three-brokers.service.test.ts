@@ -140,6 +140,8 @@ describe('three brokers', () => {
       const behindResumed = await worldsOn(replicated.topic)
       await Promise.all(behindResumed.map((world) => world.catchUp()))
       const resumed = await livesIn(behindResumed, 600_000)
+      // Held until the log has grown past them again, so that no fetch meets its end in between.
+      for (const life of resumed) life.held.hold([0])
       const stopped = await worldsOn(replicated.topic)
       await Promise.all(stopped.map((world) => world.catchUp()))
       const applied = await conversations(stopped[0]!)
@@ -156,7 +158,7 @@ describe('three brokers', () => {
           expect(codes).toContain('NEXT_ABOVE_HIGH')
         }
         await replicated.append(dispatches('new', 10, 'u'))
-        for (const life of below) life.held.release([0])
+        for (const life of [...below, ...resumed]) life.held.release([0])
         // Position 15 lies inside [0, 20] and every id is the same one: only the record at 14 tells.
         for (const world of stopped) expect(await refusalCodes(world)).toEqual(['LOG_DIVERGED'])
         for (const { world, projection } of [...beyond, ...resumed]) {
