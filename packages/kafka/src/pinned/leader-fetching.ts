@@ -127,13 +127,17 @@ class LeaderFetching implements Fetching {
   #startLeader(leaderId: number): void {
     const signal = newWakeSignal()
     this.#signals.set(leaderId, signal)
-    this.#run(this.#fetchFrom(leaderId, signal).finally(() => this.#signals.delete(leaderId)))
+    this.#run(this.#fetchFrom(leaderId, signal))
   }
 
   async #fetchFrom(leaderId: number, signal: WakeSignal): Promise<void> {
     while (!this.#isOver) {
       const led = this.#order.filter((cursor) => cursor.leaderId === leaderId)
-      if (led.length === 0) return
+      if (led.length === 0) {
+        // In the same step as the look: a partition that comes back a moment later must find no loop that is ending.
+        this.#signals.delete(leaderId)
+        return
+      }
       const nowMs = systemClock.monotonicMs()
       const restMs = (this.#restUntilMs.get(leaderId) ?? 0) - nowMs
       if (restMs > 0) {
@@ -207,7 +211,9 @@ class LeaderFetching implements Fetching {
   }
 
   #restLeader(leaderId: number, restMs: number): void {
-    this.#restUntilMs.set(leaderId, systemClock.monotonicMs() + restMs)
+    // A shorter rest does not end a longer one that the broker asked for.
+    const untilMs = systemClock.monotonicMs() + restMs
+    this.#restUntilMs.set(leaderId, Math.max(untilMs, this.#restUntilMs.get(leaderId) ?? 0))
   }
 
   /** Takes the answer about one partition; says whether it brought batches. */
