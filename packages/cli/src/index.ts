@@ -1,6 +1,6 @@
-// Reading order: exit-codes (how a command may end) -> reports (what `--json` prints) -> host, run-tidemark (running one).
-export { verdicts } from './exit-codes.ts'
-export type { Verdict, VerdictRow } from './exit-codes.ts'
+// Reading order: verdicts (how a command may end) -> reports (what `--json` prints) -> host, run-tidemark (running one).
+export { verdicts } from './verdicts.ts'
+export type { Verdict, VerdictRow } from './verdicts.ts'
 export { REPORT_VERSION } from './reports/report.ts'
 export type { CommandName, ErrorReport, ReasonLine, ReportHead, ShownIdentity, StoreLine } from './reports/report.ts'
 export type { BoundedList } from './reports/bounded-list.ts'

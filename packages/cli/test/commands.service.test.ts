@@ -189,7 +189,7 @@ describe('damage on a real Redis', () => {
     }
   })
 
-  it('[CLI-4] [RED-22] served data that differs, and records set aside, newest first', async () => {
+  it('[CLI-4] [RED-40] served data that differs, and records set aside, newest first', async () => {
     const verify = ['verify', ...places, ...names, '--data-prefix', dataPrefix, '--project', projectFile]
     await admin.zadd(`${dataPrefix}convs:u1`, 3, 'strange')
     await admin.hset(`${namespace}:quarantine:${topic}:0`, {
@@ -219,7 +219,7 @@ describe('damage on a real Redis', () => {
 describe('a huge namespace', () => {
   const size = process.env['TIDEMARK_SIZE'] === 'full' ? 10_000_000 : 1_000_000
 
-  it('[CLI-9] [RED-22] 512 partitions beside a million foreign keys: bounded output and memory', async () => {
+  it('[CLI-9] [RED-40] 512 partitions beside a million foreign keys: bounded output and memory', async () => {
     const server = await startRedis()
     const filler = new Redis(server.url)
     try {

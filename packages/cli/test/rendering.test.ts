@@ -69,15 +69,15 @@ describe('text for a terminal', () => {
     ])
   })
 
-  it('[CLI-9] a key with a million members shows ten differing parts and counts the rest', () => {
-    const members = Array.from({ length: 1_000_000 }, (_, n) => `m${n}`)
+  it('[CLI-9] a key with a hundred thousand members shows ten differing parts and counts the rest', () => {
+    const members = Array.from({ length: 100_000 }, (_, n) => `m${n}`)
     const difference = keyDifference({
       key: 'k'.repeat(1_000),
       against: 'log',
       expected: { kind: 'set', members: new Set(members) },
       found: { kind: 'set', members: new Set(members.slice(0, 10)) },
     })
-    expect(difference.parts.total).toBe(999_990)
+    expect(difference.parts.total).toBe(99_990)
     expect(difference.parts.items.length).toBe(10)
     expect(JSON.stringify(difference).length).toBeLessThan(1_000)
   })

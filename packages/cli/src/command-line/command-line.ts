@@ -6,7 +6,7 @@ import type { PlaceSources } from '../places/place.ts'
 import { packageVersion } from '../package-version.ts'
 import { cliErrors } from '../errors.ts'
 import { helpEpilogue } from './help-epilogue.ts'
-import { someText, wholeNumber } from './option-values.ts'
+import { textOption, wholeNumberOption } from './option-values.ts'
 import * as shared from './shared-options.ts'
 import type { SharedOptions } from './shared-options.ts'
 
@@ -69,7 +69,7 @@ function addInspect(program: Command, host: CommandHost, sources: PlaceSources, 
   const command = program.command('inspect').description('what the store holds under a namespace, decoded and raw')
   shared.addStoreOptions(shared.addNameOptions(command, 'optional'))
   command
-    .option('--quarantine <n>', 'newest quarantine entries of each partition', wholeNumber(0, 100_000), 5)
+    .option('--quarantine <n>', 'newest quarantine entries of each partition', wholeNumberOption(0, 100_000), 5)
     .option('--raw', 'the stored fields of every partition, not only of damaged ones')
   shared.addOutputOptions(shared.addDeclarationOptions(command, 'store'))
   command.action(async (options: InspectOptions) => {
@@ -99,7 +99,7 @@ function addVerify(program: Command, host: CommandHost, sources: PlaceSources, k
     .description('whether what is served is what the log says, by recomputing it')
   shared.addNameOptions(command, 'required')
   shared.addProjectOptions(shared.addLogOptions(shared.addStoreOptions(command)))
-  command.option('--keys-max <n>', 'recomputed keys held in memory at most', wholeNumber(1, 2 ** 31), 1_000_000)
+  command.option('--keys-max <n>', 'recomputed keys held in memory at most', wholeNumberOption(1, 2 ** 31), 1_000_000)
   shared.addOutputOptions(command)
   command.action(async (options: ProjectOptions & { readonly keysMax: number }) => {
     const { namespace, dataPrefix, project, keysMax, stallMs, deadlineMs } = options
@@ -134,7 +134,7 @@ function addRebuild(program: Command, host: CommandHost, sources: PlaceSources, 
     .description('everything again from offset 0 into a namespace never used; a look unless --execute repeats its name')
   shared.addNameOptions(command, 'required')
   command
-    .requiredOption('--into <namespace>', 'the new namespace (required)', someText)
+    .requiredOption('--into <namespace>', 'the new namespace (required)', textOption)
     .addOption(
       new Option('--data <where>', 'new data under a prefix of its own, or on the old keys (required)')
         .choices(['new-prefix', 'shared'])
@@ -152,9 +152,9 @@ function addRebuild(program: Command, host: CommandHost, sources: PlaceSources, 
         .choices(['stop', 'quarantine'])
         .makeOptionMandatory(),
     )
-    .option('--batch-records <n>', 'records in one step', wholeNumber(1, 10_000), 500)
-    .option('--lease-ms <ms>', 'how often identity and store are re-read', wholeNumber(10, 600_000), 1_000)
-    .option('--execute <namespace>', 'do it: the new namespace once more', someText)
+    .option('--batch-records <n>', 'records in one step', wholeNumberOption(1, 10_000), 500)
+    .option('--lease-ms <ms>', 'how often identity and store are re-read', wholeNumberOption(10, 600_000), 1_000)
+    .option('--execute <namespace>', 'do it: the new namespace once more', textOption)
   shared.addOutputOptions(shared.addDeclarationOptions(command, 'all'))
   command.action(async (options: RebuildCommandOptions) => {
     const settings = rebuildSettings(options, sources)

@@ -1,4 +1,4 @@
-import { verdicts } from '../exit-codes.ts'
+import { verdicts } from '../verdicts.ts'
 import { kafkaSecurityVariables } from '../places/kafka-security.ts'
 import { serverVariables } from '../places/place.ts'
 

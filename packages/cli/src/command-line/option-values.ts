@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 
 /** A reader of whole numbers within a range, for commander. */
-export function wholeNumber(min: number, max: number): (text: string) => number {
+export function wholeNumberOption(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
@@ -10,7 +10,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /** A text that says something; an empty one is a shell variable that was not set. */
-export function someText(text: string): string {
+export function textOption(text: string): string {
   if (text !== '') return text
   throw new InvalidArgumentError('It is empty.')
 }

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { PlaceOptions } from '../places/place.ts'
-import { someText, wholeNumber } from './option-values.ts'
+import { textOption, wholeNumberOption } from './option-values.ts'
 
 /** Options of every command. */
 export interface OutputOptions {
@@ -18,28 +18,28 @@ export function shownLimit({ json, limit }: OutputOptions): number {
 /** Where the store is. */
 export function addStoreOptions(command: Command): Command {
   return command
-    .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', someText)
-    .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', someText)
-    .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', someText)
-    .option('--schema <name>', 'schema of the checkpoint tables in Postgres', someText)
-    .option('--data-schema <name>', 'schema of the projected data in Postgres', someText)
-    .option('--embedded <dir>', 'the store is an embedded directory', someText)
+    .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', textOption)
+    .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', textOption)
+    .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', textOption)
+    .option('--schema <name>', 'schema of the checkpoint tables in Postgres', textOption)
+    .option('--data-schema <name>', 'schema of the projected data in Postgres', textOption)
+    .option('--embedded <dir>', 'the store is an embedded directory', textOption)
 }
 
 /** Where the log is. */
 export function addLogOptions(command: Command): Command {
   return command
-    .option('--kafka <brokers>', 'the log is Kafka, host:port[,host:port] (KAFKA_BROKERS)', someText)
+    .option('--kafka <brokers>', 'the log is Kafka, host:port[,host:port] (KAFKA_BROKERS)', textOption)
     .addOption(new Option('--kafka-client <client>', 'which client reads records').choices(['official', 'pinned']))
-    .option('--embedded-log <dir>', 'the log is an embedded directory', someText)
+    .option('--embedded-log <dir>', 'the log is an embedded directory', textOption)
 }
 
 /** What to look at and from which topic. */
 export function addNameOptions(command: Command, topic: 'required' | 'optional'): Command {
-  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', someText)
+  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', textOption)
   if (topic === 'required')
-    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', someText)
-  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', someText)
+    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', textOption)
+  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', textOption)
 }
 
 /** What the host declares about its projection; each widens what is safe. */
@@ -55,11 +55,11 @@ export function addProjectOptions(command: Command): Command {
     .requiredOption(
       '--project <module>',
       'ES module that exports the projection function of the service (required)',
-      someText,
+      textOption,
     )
-    .option('--export <name>', 'the name of that export', someText, 'project')
+    .option('--export <name>', 'the name of that export', textOption, 'project')
     .option('--data-prefix <prefix>', 'stands before every data key', '')
-    .option('--stall-ms <ms>', 'how long the log may deliver nothing', wholeNumber(100, 3_600_000), 30_000)
+    .option('--stall-ms <ms>', 'how long the log may deliver nothing', wholeNumberOption(100, 3_600_000), 30_000)
     .option('-q, --quiet', 'no progress on standard error')
 }
 
@@ -76,8 +76,8 @@ export function addReadyTarget(command: Command): Command {
 export function addOutputOptions(command: Command): Command {
   return command
     .option('--json', 'print one JSON object')
-    .option('--limit <n>', 'show at most so many items of each list', wholeNumber(1, 1_000_000))
-    .option('--deadline-ms <ms>', 'how long one question to a service may take', wholeNumber(100, 600_000), 5_000)
+    .option('--limit <n>', 'show at most so many items of each list', wholeNumberOption(1, 1_000_000))
+    .option('--deadline-ms <ms>', 'how long one question to a service may take', wholeNumberOption(100, 600_000), 5_000)
 }
 
 /** What commander gives for all of these. */

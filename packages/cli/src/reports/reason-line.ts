@@ -1,6 +1,6 @@
 import type { Refusal, StoredState } from '@tidemark/checkpoint'
 import type { LogIdentity } from '@tidemark/log'
-import type { Verdict } from '../exit-codes.ts'
+import type { Verdict } from '../verdicts.ts'
 import { printable } from '../render/printable.ts'
 import type { ReasonLine, ShownIdentity, StoreLine } from './report.ts'
 

@@ -1,6 +1,6 @@
 import type { DirtyReason, PlanVerdict, RebuildProblem, RebuildVerdict, StartPlan } from '@tidemark/checkpoint'
-import { verdicts } from '../exit-codes.ts'
-import type { Verdict } from '../exit-codes.ts'
+import { verdicts } from '../verdicts.ts'
+import type { Verdict } from '../verdicts.ts'
 import { printable } from '../render/printable.ts'
 import { boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@tidemark/core'
-import type { Verdict } from '../exit-codes.ts'
+import type { Verdict } from '../verdicts.ts'
 
 /** The version of the JSON that every command prints. Fields may be added to it; none changes its meaning or goes away. */
 export const REPORT_VERSION = 1

@@ -1,6 +1,6 @@
 import type { ProjectedDifference, ProjectedValue, VerifyReport as Verified } from '@tidemark/checkpoint'
-import { verdicts } from '../exit-codes.ts'
-import type { Verdict } from '../exit-codes.ts'
+import { verdicts } from '../verdicts.ts'
+import type { Verdict } from '../verdicts.ts'
 import { printable } from '../render/printable.ts'
 import type { BoundedList } from './bounded-list.ts'
 import { boundedMap } from './bounded-list.ts'

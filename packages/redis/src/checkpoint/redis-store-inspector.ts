@@ -19,7 +19,7 @@ export interface RedisStoreInspectorOptions {
 /**
  * Looks into a namespace for an operator, over a connection of its own: SCAN and HSCAN, nothing that writes.
  *
- * Promises: RED-22. Every round trip has the source's deadline; a pass as a whole has none, so hand it a signal.
+ * Promises: RED-40. Every round trip has the source's deadline; a pass as a whole has none, so hand it a signal.
  * @throws {TidemarkError} TM_CHECKPOINT_NAMESPACE_INVALID
  */
 export function createRedisStoreInspector(options: RedisStoreInspectorOptions): StoreInspector {
