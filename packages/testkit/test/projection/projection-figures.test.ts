@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createProjectionWorld, dispatch, topicName } from './projection-world.ts'
 
 describe('figures of a start', () => {
-  it('[CKP-50] tell how much was to be replayed, per partition and fixed, and how long it took to be ready', async () => {
+  it('[CKP-47] tell how much was to be replayed, per partition and fixed, and how long it took to be ready', async () => {
     const world = createProjectionWorld()
     const topic = world.log.cluster.topic(topicName)
     for (let n = 0; n < 5; n += 1) topic.append(0, dispatch('ann', n))
@@ -45,7 +45,7 @@ describe('observers', () => {
     }
   }
 
-  it('[CKP-50] come and go; one that throws is counted and disturbs no other', async () => {
+  it('[CKP-47] come and go; one that throws is counted and disturbs no other', async () => {
     const world = createProjectionWorld()
     const [own, early, gone, late] = [new Counting(), new Counting(), new Counting(), new Counting()]
     const projection = world.projection({ observer: own })
