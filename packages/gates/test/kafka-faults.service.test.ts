@@ -7,7 +7,7 @@ import { gateWorlds } from '../src/gate-cleanup.ts'
 import { startReady } from '../src/gate-world.ts'
 import type { GateWorld } from '../src/gate-world.ts'
 import { kafkaFaults } from '../src/kafka-faults.ts'
-import { fullSize, variantsOf } from '../src/variants/gate-variants.ts'
+import { fullSize, rowsOn, variantsOf } from '../src/variants/gate-variants.ts'
 
 const open = gateWorlds()
 const rounds = fullSize ? 25 : 1
@@ -57,7 +57,7 @@ const limits = { batchRecordsMax: 10, stallMsMax: 3_000 }
 describe.each(variantsOf('faults'))(
   '[A1] broken connections to the brokers under a live projection, $name',
   (variant) => {
-    it.each(Object.entries(kafkaFaults))(
+    it.each(rowsOn(variant, Object.entries(kafkaFaults), 4))(
       '[A1] %s: recovered or dirty, never a skipped or a wrong record',
       async (_, fault) => {
         const world = await open({ variant, brokers: cluster.bootstrapBrokers })

@@ -39,7 +39,11 @@ export async function benchLosses(
 ): Promise<void> {
   const faults: readonly Fault[] = [
     { name: `kill -9, ${times} times`, times, strike: async (run) => run.kill() },
-    { name: `connection to Redis cut, ${times} times`, times, strike: async (_run, _server, proxy) => proxy.cutAll() },
+    {
+      name: `connection cut inside a reply, ${times} times`,
+      times,
+      strike: async (_run, _server, proxy) => cutReply(proxy),
+    },
     { name: 'Redis back empty, once', times: 1, strike: (_run, redis) => redis.restart({ wipeData: true }) },
   ]
   for (const fault of faults) {
@@ -68,6 +72,17 @@ export async function benchLosses(
       }
     }
   }
+}
+
+/** Cuts the youngest connection a little later, in the middle of the answers to what is under way. */
+function cutReply(proxy: CuttingProxy): void {
+  const youngest = proxy
+    .connections()
+    .filter(({ open }) => open)
+    .at(-1)
+  if (youngest === undefined) return
+  const { connection, bytesToClient } = youngest
+  proxy.program({ on: 'bytes', direction: 'to-client', bytes: bytesToClient + 137, connection, action: 'cut' })
 }
 
 async function suffer(

@@ -79,14 +79,14 @@ function variantOf([logName, storeName]: Pair): Variant {
 }
 
 /**
- * The rows of a table that a variant runs: all on the first pair and at full size; else one, chosen by the run's seed.
+ * The rows of a table that a variant runs: all on the first pair and at full size; else so many, chosen by the run's seed.
  *
  * A row that differs only in what the planner reads is the same on every store once its bytes are there.
  */
-export function rowsOn<Row>(variant: Variant, rows: readonly Row[]): readonly Row[] {
+export function rowsOn<Row>(variant: Variant, rows: readonly Row[], count: number = 1): readonly Row[] {
   if (fullSize || variant.name === variantOf(first).name) return rows
-  const chosen = Math.abs(Number(process.env['TIDEMARK_SEED'] ?? 0)) % rows.length
-  return rows.slice(chosen, chosen + 1)
+  const from = Math.abs(Number(process.env['TIDEMARK_SEED'] ?? 0)) % rows.length
+  return [...rows, ...rows].slice(from, from + count)
 }
 
 /** Ends what the worlds of a file shared. */
