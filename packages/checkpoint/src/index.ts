@@ -1,5 +1,5 @@
 // Reading order: checkpoint-format, namespace, stored-state (words and codec) -> refusal, stored-review, store-review,
-// twin-review, start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store
+// twin-review, twin-judgement, start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store
 // (port), split-projection-store -> projection (the orchestrator).
 export { decodeCheckpoint, decodeMeta, encodeCheckpoint, encodeMeta, FORMAT_VERSION } from './checkpoint-format.ts'
 export type { Decoded, FieldFault, StoredCheckpoint, StoredFields, StoredMeta } from './checkpoint-format.ts'

@@ -17,7 +17,7 @@ import type { StoreDeclarations } from './store-review.ts'
 import { identityRefusals, reviewStored } from './stored-review.ts'
 import type { StoredReview } from './stored-review.ts'
 import type { Apart, StoredState } from './stored-state.ts'
-import { judgeTwin, startFrom, wasApplied } from './twin-review.ts'
+import { appliedPosition, judgeTwin } from './twin-judgement.ts'
 
 /** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
 export type ReadyTarget = 'hw' | 'lso'
@@ -128,7 +128,7 @@ export function witnessReadBacks(
   return input.bounds.partitions.flatMap(({ partition, low, highWatermark }) => {
     const witness = review.witnesses.get(partition)
     const retained = witness !== undefined && witness.offset >= low && witness.offset < highWatermark
-    return retained && wasApplied(review, partition) ? [{ partition, offset: witness.offset }] : []
+    return retained && appliedPosition(review, partition) !== undefined ? [{ partition, offset: witness.offset }] : []
   })
 }
 
@@ -225,6 +225,13 @@ function planPartition(
   return startFrom(planAbsent(input, review, bounds, target, refusals), twin)
 }
 
+/** A start at the lower of checkpoint and data. H0 stays what it is. */
+function startFrom(start: PartitionStart, data: Offset | undefined): PartitionStart {
+  const { nextOffset: checkpoint } = start
+  if (data === undefined || data === checkpoint) return start
+  return { ...start, nextOffset: data < checkpoint ? data : checkpoint, apart: { data, checkpoint } }
+}
+
 function planAbsent(
   input: PlanInput,
   review: StoredReview,
@@ -259,7 +266,7 @@ function judgePartitionWitness(
   const { partition } = bounds
   const witness = review.witnesses.get(partition)
   const identity = input.identity.kind === 'proven' ? input.identity.identity : undefined
-  if (witness === undefined || identity === undefined || !wasApplied(review, partition)) return
+  if (witness === undefined || identity === undefined || appliedPosition(review, partition) === undefined) return
   // On another log the record at that offset says nothing; the identity refusal stands for it.
   if (identityRefusals(review, identity).length > 0) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted

@@ -35,7 +35,7 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
     (thrown: unknown) => thrown,
   )
   if (error === undefined) return 'nothing'
-  if (!isTidemarkError(error)) return String(error)
+  if (!isTidemarkError(error)) throw new Error('the error has no code', { cause: error })
   expect(error.docsPath).toMatch(/^docs\/errors\/redis\.md#tm_redis_/)
   return error.code
 }

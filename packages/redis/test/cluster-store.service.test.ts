@@ -262,9 +262,10 @@ describe('a cluster that changes under a live writer', () => {
       await migrate(checkpointNow(), async () => {
         append(6)
         const ended = await running.ended()
-        during = ended.kind === 'dirty' ? `${ended.reason.code} ${String(ended.reason.values['error'])}` : ended.kind
+        during =
+          ended.kind === 'dirty' ? `${ended.reason.code} ${JSON.stringify(ended.reason.values['error'])}` : ended.kind
       })
-      expect(during).toMatch(/^STORE_FAILED TM_REDIS_CLUSTER_(DOWN|REDIRECT)$/)
+      expect(during).toMatch(/^STORE_FAILED "TM_REDIS_CLUSTER_(DOWN|REDIRECT)"$/)
       await running.stop()
       await cluster.ready()
       await runToReady(log)
@@ -304,14 +305,12 @@ describe('a cluster that changes under a live writer', () => {
       const { node } = await ownerOf(checkpointNow())
       await node.kill()
       append(8)
-      const ended = await Promise.race([
-        running.ended(),
-        expect
-          .poll(() => running.status().partitions[0]?.next, { timeout: 25_000 })
-          .toBe('16')
-          .then(() => 'went on'),
-      ])
-      if (ended !== 'went on') expect(ended).toMatchObject({ kind: 'dirty' })
+      // It goes on once the replica serves the slots, or it went dirty before; what it may not do is stand still.
+      const stands = (): string => {
+        const { state, partitions } = running.status()
+        return state === 'dirty' ? 'dirty' : (partitions[0]?.next ?? 'nowhere')
+      }
+      await expect.poll(stands, { timeout: 25_000 }).toMatch(/^(16|dirty)$/)
       await running.stop()
       await expect
         .poll(

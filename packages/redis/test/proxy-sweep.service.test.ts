@@ -129,7 +129,7 @@ async function strike(
     const startedMs = performance.now()
     const outcome = await call
       .run({ ...claimed, store: far })
-      .then(String, (error: { code?: string }) => error.code ?? String(error))
+      .then(String, (error: { code?: string; message: string }) => error.code ?? error.message)
     // A split call asks two servers, each within its own deadline.
     expect(performance.now() - startedMs).toBeLessThan(deadlineMs * (form === 'split' ? 2 : 1) + graceMs)
     const struck = (cut?.strikes() ?? 0) > 0

@@ -62,6 +62,35 @@ describe('read', () => {
     expect(await admin.info('commandstats')).not.toMatch(/cmdstat_scan/)
   })
 
+  it(
+    '[RED-5] the same beside a mass of foreign keys: the same commands, in the same time',
+    { timeout: 120_000 },
+    async () => {
+      const foreignKeys = process.env['TIDEMARK_SIZE'] === 'full' ? 10_000_000 : 200_000
+      const big = await startRedis({ config: { 'enable-debug-command': 'yes' } })
+      const admin = await adminClient(big.url)
+      const partitionCount = 512
+      const ours = openStore(big.url, 'atomic', namespace, { redis: { commandDeadlineMs: 10_000 } })
+      open.push(big, { close: async () => admin.disconnect() }, ours)
+      await ours.claim({ topic: identity.topic, partitionCount })
+      const timed = async (): Promise<number> => {
+        const startedMs = performance.now()
+        await ours.read({ topic: identity.topic, partitionCount: undefined })
+        await ours.read({ topic: identity.topic, partitionCount })
+        return performance.now() - startedMs
+      }
+      await timed()
+      await admin.call('DEBUG', 'POPULATE', String(foreignKeys), `${namespace}:foreign`)
+      expect(await admin.dbsize()).toBeGreaterThanOrEqual(foreignKeys)
+      await admin.config('RESETSTAT')
+      const fullMs = await timed()
+      const stats = await admin.info('commandstats')
+      expect(stats).not.toMatch(/cmdstat_(scan|keys|randomkey|sscan|hscan)/)
+      expect(/cmdstat_exists:calls=(\d+)/.exec(stats)?.[1]).toBe('2')
+      expect(fullMs).toBeLessThan(1_000)
+    },
+  )
+
   it('[RED-5] [CK-23] a checkpoint far beyond the search is found by the index', async () => {
     await start(store)
     const far = 50_000

@@ -104,5 +104,6 @@ function withMovedSlots<Writer>(store: ProjectionStore<Writer>, session: RedisSe
 
 function isMoved(error: unknown): boolean {
   if (!isTidemarkError(error, 'TM_REDIS_CLUSTER_REDIRECT')) return false
-  return String(error.details['reply']).startsWith('MOVED')
+  const { reply } = error.details as { readonly reply?: unknown }
+  return typeof reply === 'string' && reply.startsWith('MOVED')
 }

@@ -1,4 +1,5 @@
 import { isTidemarkError } from '@tidemark/core'
+import type { TidemarkError } from '@tidemark/core'
 import type { RedisLink } from './redis-link.ts'
 import type { RedisSession } from './redis-session.ts'
 
@@ -28,7 +29,7 @@ export function retryingSession(
   return {
     async run(operation, work, deadlineMs = commandDeadlineMs) {
       const endsAtMs = performance.now() + deadlineMs
-      let lastTrouble: unknown
+      let lastTrouble: TidemarkError | undefined
       for (;;) {
         let used: RedisLink | undefined
         try {

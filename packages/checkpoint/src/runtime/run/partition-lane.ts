@@ -59,98 +59,97 @@ export interface PartitionLane {
 
 /** A lane at its planned start. */
 export function createPartitionLane(start: PartitionStart): PartitionLane {
-  const items: LaneItem[] = []
-  let next = start.nextOffset
-  let fetchPosition = start.nextOffset
-  let inFlightTo = start.nextOffset
-  let checkpointAt = start.apart?.checkpoint ?? start.nextOffset
-  let dataAt = start.apart?.data ?? start.nextOffset
-  let queuedRecords = 0
-  let queuedBytes = 0
+  return new Lane(start)
+}
 
-  const lane: PartitionLane = {
-    partition: start.partition,
-    startedAt: start.nextOffset,
-    target: start.target,
-    bounds: start.bounds,
-    stalledSinceMs: undefined,
-    quarantined: 0,
-    paused: false,
-    get next() {
-      return next
-    },
-    get fetchPosition() {
-      return fetchPosition
-    },
-    get inFlightTo() {
-      return inFlightTo
-    },
-    get checkpointAt() {
-      return checkpointAt
-    },
-    get dataAt() {
-      return dataAt
-    },
-    get apart() {
-      return dataAt === checkpointAt ? undefined : { data: dataAt, checkpoint: checkpointAt }
-    },
-    get queuedRecords() {
-      return queuedRecords
-    },
-    get queuedBytes() {
-      return queuedBytes
-    },
-    get headFetch() {
-      return items[0]?.fetch
-    },
-    enqueue(batch, fetch) {
-      const fault = continuityFault(batch, fetchPosition)
-      if (fault !== undefined) return fault
-      const last = batch.records.at(-1)
-      if (last !== undefined) {
-        items.push({ kind: 'records', fetch, records: batch.records })
-        fetchPosition = nextOffset(last.offset)
-        queuedRecords += batch.records.length
-        queuedBytes += bytesOf(batch.records)
-      }
-      if (batch.endOffset !== undefined && batch.endOffset > fetchPosition) {
-        items.push({ kind: 'end', fetch, endOffset: batch.endOffset })
-        fetchPosition = batch.endOffset
-      }
-      return undefined
-    },
-    *provenItems(provenFetch) {
-      const border = dataAt > next ? dataAt : undefined
-      for (const item of items) {
-        if (item.fetch > provenFetch) return
-        if (border === undefined) {
-          yield item
-          continue
-        }
-        const below = itemsBelow(item, border)
-        yield* below.items
-        if (below.isLast) return
-      }
-    },
-    begin(to) {
-      inFlightTo = to
-    },
-    finish() {
-      next = inFlightTo
-      if (checkpointAt < next) checkpointAt = next
-      if (dataAt < next) dataAt = next
-      while (items.length > 0) {
-        const dropped = dropBelow(items, next)
-        queuedRecords -= dropped.records
-        queuedBytes -= dropped.bytes
-        if (!dropped.whole) break
-      }
-    },
-    dataMoved(to) {
-      if (dataAt < to) dataAt = to
-    },
+class Lane implements PartitionLane {
+  readonly partition: number
+  readonly target: Offset
+  readonly items: LaneItem[] = []
+  next: Offset
+  fetchPosition: Offset
+  inFlightTo: Offset
+  checkpointAt: Offset
+  dataAt: Offset
+  queuedRecords = 0
+  queuedBytes = 0
+  bounds: PartitionBounds
+  stalledSinceMs: number | undefined = undefined
+  quarantined = 0
+  paused = false
+
+  constructor(start: PartitionStart) {
+    const { partition, target, nextOffset: next, bounds, apart } = start
+    this.partition = partition
+    this.target = target
+    this.next = next
+    this.fetchPosition = next
+    this.inFlightTo = next
+    this.checkpointAt = apart?.checkpoint ?? next
+    this.dataAt = apart?.data ?? next
+    this.bounds = bounds
   }
-  return lane
+
+  get apart(): Apart | undefined {
+    const { dataAt: data, checkpointAt: checkpoint } = this
+    return data === checkpoint ? undefined : { data, checkpoint }
+  }
+
+  get headFetch(): number | undefined {
+    return this.items[0]?.fetch
+  }
+
+  enqueue(batch: PartitionBatch, fetch: number): LaneFault | undefined {
+    const fault = continuityFault(batch, this.fetchPosition)
+    if (fault !== undefined) return fault
+    const last = batch.records.at(-1)
+    if (last !== undefined) {
+      this.items.push({ kind: 'records', fetch, records: batch.records })
+      this.fetchPosition = nextOffset(last.offset)
+      this.queuedRecords += batch.records.length
+      this.queuedBytes += bytesOf(batch.records)
+    }
+    if (batch.endOffset !== undefined && batch.endOffset > this.fetchPosition) {
+      this.items.push({ kind: 'end', fetch, endOffset: batch.endOffset })
+      this.fetchPosition = batch.endOffset
+    }
+    return undefined
+  }
+
+  *provenItems(provenFetch: number): Iterable<LaneItem> {
+    const border = this.dataAt > this.next ? this.dataAt : undefined
+    for (const item of this.items) {
+      if (item.fetch > provenFetch) return
+      if (border === undefined) {
+        yield item
+        continue
+      }
+      const below = itemsBelow(item, border)
+      yield* below.items
+      if (below.isLast) return
+    }
+  }
+
+  begin(to: Offset): void {
+    this.inFlightTo = to
+  }
+
+  finish(): void {
+    const next = this.inFlightTo
+    this.next = next
+    if (this.checkpointAt < next) this.checkpointAt = next
+    if (this.dataAt < next) this.dataAt = next
+    while (this.items.length > 0) {
+      const dropped = dropBelow(this.items, next)
+      this.queuedRecords -= dropped.records
+      this.queuedBytes -= dropped.bytes
+      if (!dropped.whole) break
+    }
+  }
+
+  dataMoved(to: Offset): void {
+    if (this.dataAt < to) this.dataAt = to
+  }
 }
 
 /** The part of an item below a border, ending in the border itself once something lies at or beyond it. */

@@ -1,0 +1,39 @@
+import type { Offset } from '@tidemark/core'
+import type { PartitionBounds } from '@tidemark/log'
+import { refuse } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
+import type { StoredReview } from './stored-review.ts'
+
+/** Up to where records were applied, if that is known: of the data where it lives apart, else the checkpoint. */
+export function appliedPosition(review: StoredReview, partition: number): Offset | undefined {
+  if (review.twins === undefined) return review.checkpoints.get(partition)?.nextOffset
+  const twin = review.twins.get(partition)
+  return twin === 'damaged' ? undefined : twin
+}
+
+/**
+ * The position of data that lives apart from its checkpoint, or `undefined` where there is none to go by.
+ *
+ * Without one beside a checkpoint nobody knows what the data holds, and behind a checkpoint the records in between must
+ * still be there to be replayed; both are refused. Promises: CKP-19.
+ */
+export function judgeTwin(review: StoredReview, bounds: PartitionBounds, refusals: Refusal[]): Offset | undefined {
+  const { partition, low, highWatermark } = bounds
+  const twin = review.twins?.get(partition)
+  if (review.twins === undefined || twin === 'damaged') return undefined
+  const next = review.checkpoints.get(partition)?.nextOffset
+  const reject = (reason: string, data: Offset | null): void => {
+    const values = { next: next === undefined ? null : String(next), twin: data === null ? null : String(data) }
+    refusals.push(refuse('DATA_TWIN', `the data of partition ${partition} ${reason}`, values, partition))
+  }
+  if (twin === undefined) {
+    if (next !== undefined) reject(`carries no position, the checkpoint is at ${next}`, null)
+    return undefined
+  }
+  const data = twin
+  if (next !== undefined && data < next && data < low) {
+    reject(`stands at ${data}, the checkpoint at ${next}, and the log starts at ${low}: it cannot be replayed`, data)
+  }
+  if (data > highWatermark) reject(`stands at ${data}, the log ends at ${highWatermark}`, data)
+  return data
+}
