@@ -23,6 +23,8 @@ async function main(settings: ProjectorSettings): Promise<ExitCode> {
       stop.abort()
     })
   }
+  // Said before anything is opened: a PGlite takes seconds, or longer where it is created.
+  logger.info({ settings: describeSettings(settings) }, 'starting')
   let backend: SessionBackend
   try {
     backend = await openSessionBackend(settings)
@@ -30,7 +32,7 @@ async function main(settings: ProjectorSettings): Promise<ExitCode> {
     announce(`cannot be opened: ${messageOf(error)}`)
     return isWrongSetting(error) ? exitCodes.wrongSettings : exitCodes.unavailable
   }
-  logger.info({ settings: describeSettings(settings) }, 'starting')
+  logger.info(`on ${backend.name}`)
   try {
     return await runProjector({ settings, backend, logger, stop: stop.signal, announce })
   } catch (error) {
