@@ -46,7 +46,7 @@ async function allFail(claimed: Claimed, code: string): Promise<void> {
 describe('tables that are not as they should be', () => {
   it('[PGS-17] missing: each call says so, with the remedy', async () => {
     const schema = freshSchema()
-    const claimed = { store: openStore(database, schema), fences: (await startFresh(database)).fences, process: 'p' }
+    const claimed = { ...(await startFresh(database)), store: openStore(database, schema) }
     await allFail(claimed, 'TM_POSTGRES_TABLES_MISSING')
     await expect(claimed.store.read(readRequest)).rejects.toMatchObject({
       remedy: expect.stringContaining('ensurePostgresTables'),

@@ -76,7 +76,7 @@ const DATA_PREFIX_LENGTH_MAX = 100
 /**
  * A projection store on Postgres: every step is one transaction of data, quarantine, witness and checkpoint.
  *
- * Promises: PGS-1 to PGS-20. Nothing is read or written before the first call; `ensurePostgresTables` creates the tables.
+ * Promises: PGS-1 to PGS-5, PGS-7 to PGS-20. Nothing is read or written before the first call; `ensurePostgresTables` creates the tables.
  * @throws {TidemarkError} TM_CHECKPOINT_NAMESPACE_INVALID, TM_CHECKPOINT_OPTION_INVALID, TM_POSTGRES_OPTION_INVALID
  */
 export function createPostgresProjectionStore(options: PostgresProjectionStoreOptions): PostgresProjectionStore {

@@ -1,4 +1,4 @@
-// Reading order: lock-owner (who may take over), machine-facts, exclusive-lock -> open-pglite (the database).
+// Reading order: lock-owner (who may take over), here-and-now, exclusive-lock -> open-pglite (the database).
 export { openPglite } from './open-pglite.ts'
 export type { OpenPgliteOptions, PgliteDatabase } from './open-pglite.ts'
 export type {

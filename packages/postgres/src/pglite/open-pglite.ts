@@ -13,7 +13,7 @@ import type {
 import { postgresErrors } from '../errors.ts'
 import { takeExclusiveLock } from './exclusive-lock.ts'
 import type { ExclusiveLock } from './exclusive-lock.ts'
-import { hereAndNow, lookAtProcess } from './machine-facts.ts'
+import { hereAndNow, lookAtProcess } from './here-and-now.ts'
 
 /** How an embedded database is opened. */
 export interface OpenPgliteOptions {
