@@ -40,9 +40,9 @@ export async function benchLosses(
   const faults: readonly Fault[] = [
     { name: `kill -9, ${times} times`, times, strike: async (run) => run.kill() },
     {
-      name: `connection cut inside a reply, ${times} times`,
+      name: `connection cut inside a request, ${times} times`,
       times,
-      strike: async (_run, _server, proxy) => cutReply(proxy),
+      strike: async (_run, _server, proxy) => cutRequest(proxy),
     },
     { name: 'Redis back empty, once', times: 1, strike: (_run, redis) => redis.restart({ wipeData: true }) },
   ]
@@ -74,15 +74,15 @@ export async function benchLosses(
   }
 }
 
-/** Cuts the youngest connection a little later, in the middle of the answers to what is under way. */
-function cutReply(proxy: CuttingProxy): void {
+/** Cuts the youngest connection a little later, in the middle of what is being sent. */
+function cutRequest(proxy: CuttingProxy): void {
   const youngest = proxy
     .connections()
     .filter(({ open }) => open)
     .at(-1)
   if (youngest === undefined) return
-  const { connection, bytesToClient } = youngest
-  proxy.program({ on: 'bytes', direction: 'to-client', bytes: bytesToClient + 137, connection, action: 'cut' })
+  const { connection, bytesToServer } = youngest
+  proxy.program({ on: 'bytes', direction: 'to-server', bytes: bytesToServer + 9_001, connection, action: 'cut' })
 }
 
 async function suffer(
