@@ -5,6 +5,7 @@ import type { CompiledPrograms } from './compiled-programs.ts'
 import { createPairWorld } from './kafka-pair.ts'
 import type { KafkaPair } from './kafka-pair.ts'
 import { runKillLoop } from './kill-loop.ts'
+import type { KillLoopReport } from './kill-loop.ts'
 import { expectNothingLost, killsOf, seedOfRun } from './kill-plan.ts'
 import { argumentsOf } from './test-settings.ts'
 import { createTurns } from './turns.ts'
@@ -57,25 +58,27 @@ describe('SIGKILL of the projector at random points, on a real Kafka', () => {
     ],
   ] as const)(
     '[A13] loses nothing and replays at most one batch per partition, %o',
-    (pair, size) => inTurn(() => killAgainAndAgain(pair, killsOf(size))),
+    async (pair, size) => {
+      const seed = seedOfRun()
+      const report = await inTurn(() => killAgainAndAgain(pair, killsOf(size), seed))
+      expectNothingLost(`${pair.client} Kafka client, ${pair.store}`, seed, batchRecordsMax, report)
+    },
     60 * 60_000,
   )
 })
 
-async function killAgainAndAgain(pair: KafkaPair, kills: number): Promise<void> {
-  const seed = seedOfRun()
+async function killAgainAndAgain(pair: KafkaPair, kills: number, seed: number): Promise<KillLoopReport> {
   const world = await createPairWorld(pair, { partitions: 4, batchRecordsMax, undecodable: 'quarantine' })
   const { settings, place, log, openStore } = world
   try {
     const writer = await openDispatchWriter({ place, topic: settings.topic, deadlineMs: 60_000 })
     try {
-      const report = await runKillLoop({
+      return await runKillLoop({
         ...{ kills, seed, batchRecordsMax, writer, log, openStore },
         args: argumentsOf(settings),
         script: programs.projector,
         topic: settings.topic,
       })
-      expectNothingLost(`${pair.client} Kafka client, ${pair.store}`, seed, batchRecordsMax, report)
     } finally {
       await writer.close()
     }
