@@ -81,7 +81,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'what must be undone is kept',
-    caughtBy: 'PST-20',
+    caughtBy: 'PST-16',
     change: (text) => (text === 'ROLLBACK' ? 'COMMIT' : text),
   },
   {
