@@ -40,20 +40,21 @@ function dyingAt(call: number, moment: Moment): { readonly database: PostgresDat
     calls: () => calls,
     database: {
       ...database,
-      acquire: () =>
-        dying(
-          () => undefined,
-          async (): Promise<PostgresConnection> => {
-            const connection = await database.acquire()
-            const end = (): void => connection.destroy()
-            return {
-              query: (statement) => dying(end, () => connection.query(statement)),
-              script: (text) => dying(end, () => connection.script(text)),
-              release: () => connection.release(),
-              destroy: end,
-            }
-          },
-        ),
+      acquire: () => {
+        let acquired: PostgresConnection | undefined
+        // Whatever a process held ends with it, also a connection that it never got to use.
+        const end = (): void => acquired?.destroy()
+        return dying(end, async (): Promise<PostgresConnection> => {
+          const connection = await database.acquire()
+          acquired = connection
+          return {
+            query: (statement) => dying(end, () => connection.query(statement)),
+            script: (text) => dying(end, () => connection.script(text)),
+            release: () => connection.release(),
+            destroy: end,
+          }
+        })
+      },
     },
   }
 }
