@@ -4,6 +4,11 @@ import { createCuttingProxy, startKafka } from '@tidemark/testkit/service'
 import type { CuttingProxy } from '@tidemark/testkit/service'
 import { judgeSurvey } from '@tidemark/log'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkConnection } from '../../src/connection-options.ts'
+import type { BrokerAddress } from '../../src/connection-options.ts'
+import { newBrokerConnections } from '../../src/inspection/broker-connections.ts'
+import type { BrokerConnections } from '../../src/inspection/broker-connections.ts'
+import { newTopicLeaders } from '../../src/pinned/topic-leaders.ts'
 import { createPinnedKafkaLog } from '../../src/pinned/index.ts'
 import type { Delivered, KafkaFixture } from '../kafka-fixture.ts'
 import { at, called, endsOf, offsetsOf, openFixture, rawClient, readUntil, waitFor } from '../kafka-fixture.ts'
@@ -14,6 +19,8 @@ let cluster: KafkaCluster
 let kafka: KafkaFixture
 let log: CommittedLog
 let proxies: CuttingProxy[]
+let connections: BrokerConnections
+let bootstrap: readonly BrokerAddress[]
 
 beforeAll(async () => {
   proxies = []
@@ -27,10 +34,14 @@ beforeAll(async () => {
   })
   kafka = await openFixture(cluster.bootstrapBrokers)
   log = createPinnedKafkaLog({ brokers: cluster.bootstrapBrokers })
+  const connection = checkConnection({ brokers: cluster.bootstrapBrokers })
+  bootstrap = connection.brokers
+  connections = newBrokerConnections(connection)
 })
 
 afterAll(async () => {
   await log?.close()
+  await connections?.close()
   await kafka?.close()
   await cluster?.close()
   await Promise.all(proxies.map((proxy) => proxy.close()))
@@ -53,15 +64,10 @@ async function healthy(topic: string): Promise<void> {
   })
 }
 
+/** Asked of all brokers at once: a frozen one must not hold the answer up. */
 async function leaderOf(topic: string): Promise<number> {
-  const { Admin } = await import('@platformatic/kafka')
-  const admin = new Admin({ clientId: 'leader', bootstrapBrokers: [...cluster.bootstrapBrokers] })
-  try {
-    const metadata = await admin.metadata({ topics: [topic], forceUpdate: true })
-    return metadata.topics.get(topic)!.partitions[0]!.leader
-  } finally {
-    await admin.close()
-  }
+  const reading = await newTopicLeaders(connections, bootstrap).ask(topic, 1_000)
+  return reading.kind === 'described' ? (reading.leaders.get(0)?.leaderId ?? -1) : -1
 }
 
 /** With a client that has never known the frozen broker: one that has would wait for it. */
@@ -109,7 +115,7 @@ describe('three brokers under the pinned log', () => {
     const frozen = brokerOf(await leaderOf(topic))
     frozen.pause()
     try {
-      await waitFor(async () => (await leaderOf(topic).catch(() => frozen.nodeId)) !== frozen.nodeId)
+      await waitFor(async () => ![-1, frozen.nodeId].includes(await leaderOf(topic)))
       const movedMs = performance.now()
       await appendThrough(
         cluster.brokers.filter((broker) => broker !== frozen).map(({ address }) => address),
@@ -149,7 +155,7 @@ describe('three brokers under the pinned log', () => {
       await first.kill()
       await follower.restart()
       try {
-        await waitFor(async () => (await leaderOf(topic).catch(() => -1)) === follower.nodeId)
+        await waitFor(async () => (await leaderOf(topic)) === follower.nodeId)
         await kafka.append(topic, 0, 10, 'new')
         const after = await readUntil(reader, () => false, 30_000)
         expect(after.records).toEqual([])
