@@ -1,11 +1,13 @@
 import { OFFSET_ZERO } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
-import { boundsFault, judgeWitness } from '@tidemark/log'
+import { appliedStretches, boundsFault, indexReadBacks, judgeApplied } from '@tidemark/log'
 import type {
   BoundsReading,
   LogIdentity,
   PartitionBounds,
   ReadBack,
+  ReadBackAnswers,
+  ReadBackStretch,
   SurveyVerdict,
   TopicSettingsReading,
 } from '@tidemark/log'
@@ -40,7 +42,7 @@ export interface PlanInput {
   /** Absent when the identity is unproven: then there is no partition count to ask about. */
   readonly bounds: BoundsReading | undefined
   readonly settings: TopicSettingsReading | undefined
-  /** Read-backs of the records {@link witnessReadBacks} named. */
+  /** Read-backs of the stretches {@link witnessReadBacks} named. */
   readonly readBacks: readonly ReadBack[]
 }
 
@@ -97,13 +99,11 @@ export function planStart(input: PlanInput): PlanVerdict {
 
   const partitions: PartitionStart[] = []
   const notes: PlanNote[] = []
-  // The witness may have moved since the records were read back; an answer about another record is no answer.
-  const asked = input.readBacks.filter(({ partition, offset }) => review.witnesses.get(partition)?.offset === offset)
-  const readBacks = new Map(asked.map((readBack) => [readBack.partition, readBack]))
+  const answers = indexReadBacks(input.readBacks)
   for (const partitionBounds of bounds) {
     const start = planPartition(input, review, partitionBounds, refusals)
     if (start !== undefined) partitions.push(start)
-    judgePartitionWitness(input, review, partitionBounds, readBacks.get(partitionBounds.partition), refusals, notes)
+    judgePartitionWitness(input, review, partitionBounds, answers, refusals, notes)
   }
   if (refusals.length > 0) return { kind: 'refused', refusals }
   const created = partitions.filter((start) => start.origin !== 'checkpoint')
@@ -118,17 +118,18 @@ export function planStart(input: PlanInput): PlanVerdict {
   }
 }
 
-/** Which records the tail witnesses ask to read back, given the bounds. Empty while the identity does not match. */
-export function witnessReadBacks(
-  input: Omit<PlanInput, 'readBacks'>,
-): readonly { readonly partition: number; readonly offset: Offset }[] {
+/**
+ * What the tail witnesses ask to read back, given the bounds: the last applied record, and the stretch between it and the
+ * position, which was passed as a gap. Empty while the identity does not match.
+ */
+export function witnessReadBacks(input: Omit<PlanInput, 'readBacks'>): readonly ReadBackStretch[] {
   if (input.identity.kind !== 'proven' || input.bounds?.kind !== 'bounds') return []
   const review = reviewStored(input.namespace, input.topic, input.stored)
   if (identityRefusals(review, input.identity.identity).length > 0) return []
-  return input.bounds.partitions.flatMap(({ partition, low, highWatermark }) => {
-    const witness = review.witnesses.get(partition)
-    const retained = witness !== undefined && witness.offset >= low && witness.offset < highWatermark
-    return retained && appliedPosition(review, partition) !== undefined ? [{ partition, offset: witness.offset }] : []
+  return input.bounds.partitions.flatMap((bounds) => {
+    const witness = review.witnesses.get(bounds.partition)
+    const position = appliedPosition(review, bounds.partition)
+    return witness === undefined || position === undefined ? [] : appliedStretches(witness, bounds, position)
   })
 }
 
@@ -259,18 +260,19 @@ function judgePartitionWitness(
   input: PlanInput,
   review: StoredReview,
   bounds: PartitionBounds,
-  readBack: ReadBack | undefined,
+  answers: ReadBackAnswers,
   refusals: Refusal[],
   notes: PlanNote[],
 ): void {
   const { partition } = bounds
   const witness = review.witnesses.get(partition)
+  const position = appliedPosition(review, partition)
   const identity = input.identity.kind === 'proven' ? input.identity.identity : undefined
-  if (witness === undefined || identity === undefined || appliedPosition(review, partition) === undefined) return
+  if (witness === undefined || identity === undefined || position === undefined) return
   // On another log the record at that offset says nothing; the identity refusal stands for it.
   if (identityRefusals(review, identity).length > 0) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
-  const verdict = judgeWitness(witness, bounds, compacted, readBack)
+  const verdict = judgeApplied(witness, bounds, position, compacted, answers)
   const offset = String(witness.offset)
   switch (verdict.kind) {
     case 'confirmed':

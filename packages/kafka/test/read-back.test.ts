@@ -70,29 +70,30 @@ describe('reading back', () => {
         ],
         open,
       ),
-    ).toEqual(['0@5 record', '1@8 absent', '2@7 absent', '3@2 absent'])
+    ).toEqual(['0@5 record', '1@8 absent', '2@7 unreadable', '3@2 absent'])
     expect(open.opened).toEqual(['0@5 1@8 2@7 3@2'])
     expect(open.paused).toEqual([[0], [1], [2]])
   })
 
-  it('[KAF-10] several offsets of one partition take several rounds', async () => {
+  it('[KAF-10] offsets of one partition near each other are read in one go, far ones in rounds of their own', async () => {
     const open = scripted([
-      [fetched(batch(0, [5]), batch(1, [1]))],
-      [fetched(batch(0, [7]))],
-      [fetched(batch(0, [], 9))],
+      [fetched(batch(0, [5]), batch(1, [1])), fetched(batch(0, [7, 8])), fetched(batch(0, [], 10))],
+      [fetched(batch(0, [5_000]))],
     ])
     expect(
       await read(
         [
+          [0, 5_000],
           [0, 5],
           [0, 6],
           [1, 1],
+          [0, 8],
           [0, 9],
         ],
         open,
       ),
-    ).toEqual(['0@5 record', '0@6 absent', '0@9 absent', '1@1 record'])
-    expect(open.opened).toEqual(['0@5 1@1', '0@6', '0@9'])
+    ).toEqual(['0@5 record', '0@5000 record', '0@6 absent', '0@8 record', '0@9 absent', '1@1 record'])
+    expect(open.opened).toEqual(['0@5 1@1', '0@5000'])
   })
 
   it('[KAF-10] what is not proven by the deadline, or when the reader fails, is unreadable', async () => {

@@ -15,7 +15,7 @@ export interface CommittedLog {
    * @throws {TidemarkError} when the log cannot be reached or refuses the caller.
    */
   openReader(request: ReaderRequest): Promise<LogReader>
-  /** Reads single records back by offset, for the tail witness. Answers once per request, in any order. */
+  /** Reads stretches of partitions back, for the tail witness. Answers once per stretch, in any order. */
   readBack(request: ReadBackRequest): Promise<readonly ReadBack[]>
   /** Releases everything the log opened, readers included. */
   close(): Promise<void>
@@ -90,18 +90,32 @@ export interface ReadFailure {
   readonly message: string
 }
 
-/** Which records to read back. */
+/** What to read back: of each stretch, the first committed record in it. */
+export interface ReadBackStretch {
+  readonly partition: number
+  readonly offset: Offset
+  /** The first offset beyond the stretch; without it the stretch is the one offset. */
+  readonly before?: Offset
+}
+
+/** Which stretches to read back. */
 export interface ReadBackRequest {
   readonly topic: string
-  readonly records: readonly { readonly partition: number; readonly offset: Offset }[]
+  readonly records: readonly ReadBackStretch[]
   readonly deadlineMs: number
   /** As in `ReaderRequest`. */
   readonly identity?: LogIdentity
   readonly signal?: CancelSignal
 }
 
-/** What stands at an offset: the committed data record, nothing (a gap or a later record only), or no answer. */
-export type ReadBack =
-  | { readonly kind: 'record'; readonly partition: number; readonly offset: Offset; readonly record: LogRecord }
-  | { readonly kind: 'absent'; readonly partition: number; readonly offset: Offset }
-  | { readonly kind: 'unreadable'; readonly partition: number; readonly offset: Offset; readonly message: string }
+/**
+ * What stands in a stretch: its first committed data record, nothing (a gap), or no answer. The stretch is named as it was
+ * asked for. One that is not decided to its end, because a transaction is open in it or the log ends there, is
+ * `unreadable`.
+ */
+export type ReadBack = ReadBackStretch &
+  (
+    | { readonly kind: 'record'; readonly record: LogRecord }
+    | { readonly kind: 'absent' }
+    | { readonly kind: 'unreadable'; readonly message: string }
+  )

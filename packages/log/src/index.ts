@@ -1,5 +1,6 @@
-// Reading order: log-identity, log-bounds, log-record (words) -> identity-survey, tail-witness, fence (decisions) ->
-// identity-lease, batch-origin, idle-lease (decisions over time) -> topic-inspector, committed-log (ports).
+// Reading order: log-identity, log-bounds, log-record (words) -> identity-survey, tail-witness,
+// read-back-answer, applied-history, fence (decisions) -> identity-lease, batch-origin, idle-lease (decisions over time) ->
+// topic-inspector, committed-log (ports).
 export { identityDifferences, PARTITION_COUNT_MAX } from './log-identity.ts'
 export type { IdentityDifference, IdentityField, LogIdentity } from './log-identity.ts'
 export { boundsFault } from './log-bounds.ts'
@@ -16,6 +17,9 @@ export type {
 } from './identity-survey.ts'
 export { decodeWitness, encodeWitness, judgeWitness, witnessOf } from './tail-witness.ts'
 export type { TailWitness, WitnessVerdict } from './tail-witness.ts'
+export { answerReadBack } from './read-back-answer.ts'
+export { appliedStretches, indexReadBacks, judgeApplied } from './applied-history.ts'
+export type { ReadBackAnswers } from './applied-history.ts'
 export { decodeFence, encodeFence, judgeFence } from './fence.ts'
 export type { Fence, FenceVerdict } from './fence.ts'
 export {
@@ -41,6 +45,7 @@ export type {
   PollResult,
   ReadBack,
   ReadBackRequest,
+  ReadBackStretch,
   ReaderRequest,
   ReadFailure,
 } from './committed-log.ts'

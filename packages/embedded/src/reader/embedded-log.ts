@@ -1,6 +1,15 @@
 import { checkLimit, messageOf, systemClock } from '@tidemark/core'
-import type { Clock, Offset } from '@tidemark/core'
-import type { CommittedLog, LogIdentity, LogReader, ReadBack, ReadBackRequest, ReaderRequest } from '@tidemark/log'
+import type { Clock } from '@tidemark/core'
+import { answerReadBack } from '@tidemark/log'
+import type {
+  CommittedLog,
+  LogIdentity,
+  LogReader,
+  ReadBack,
+  ReadBackRequest,
+  ReadBackStretch,
+  ReaderRequest,
+} from '@tidemark/log'
 import { embeddedErrors } from '../errors.ts'
 import { createEmbeddedInspector } from './embedded-inspector.ts'
 import { createEmbeddedReader } from './embedded-reader.ts'
@@ -93,31 +102,29 @@ async function readBackAll(directory: string, request: ReadBackRequest): Promise
     const message = `topic ${request.topic} was recreated: its id was ${held}, is ${topicId}`
     return request.records.map((each) => ({ kind: 'unreadable', ...each, message }))
   }
-  const readOne = (partition: number, offset: Offset): Promise<ReadBack> =>
-    readBackOne(partitionDirectory(directory, topicId, partition), partition, offset).catch((error: unknown) => ({
-      kind: 'unreadable',
-      partition,
-      offset,
-      message: messageOf(error),
-    }))
   const answers: ReadBack[] = []
-  for (const { partition, offset } of request.records) answers.push(await readOne(partition, offset))
+  for (const stretch of request.records) {
+    const own = partitionDirectory(directory, topicId, stretch.partition)
+    answers.push(
+      await readBackOne(own, stretch).catch((error: unknown): ReadBack => ({
+        kind: 'unreadable',
+        ...stretch,
+        message: messageOf(error),
+      })),
+    )
+  }
   return answers
 }
 
-async function readBackOne(directory: string, partition: number, offset: Offset): Promise<ReadBack> {
-  const cursor = createPartitionCursor(directory, partition, offset)
+async function readBackOne(directory: string, stretch: ReadBackStretch): Promise<ReadBack> {
+  const cursor = createPartitionCursor(directory, stretch.partition, stretch.offset)
   try {
     const reading = await cursor.read(1)
     if (reading.kind === 'records') {
-      const record = reading.records[0]
-      return record?.offset === offset
-        ? { kind: 'record', partition, offset, record }
-        : { kind: 'absent', partition, offset }
+      const answer = answerReadBack(stretch, reading.records[0], reading.endOffset)
+      return answer ?? { kind: 'unreadable', ...stretch, message: 'neither a record nor the end was met' }
     }
-    // Below the low end or beyond the high one nothing stands at the offset, and that is an answer.
-    if (reading.failure.reason === 'out-of-range') return { kind: 'absent', partition, offset }
-    return { kind: 'unreadable', partition, offset, message: reading.failure.message }
+    return { kind: 'unreadable', ...stretch, message: reading.failure.message }
   } finally {
     await cursor.close()
   }

@@ -1,6 +1,7 @@
-import { systemClock } from '@tidemark/core'
+import { messageOf, systemClock } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
-import type { LogReader, PartitionBatch, ReadBack, ReadBackRequest } from '@tidemark/log'
+import { answerReadBack } from '@tidemark/log'
+import type { LogReader, LogRecord, PartitionBatch, ReadBack, ReadBackRequest, ReadBackStretch } from '@tidemark/log'
 import type { ClientTuning } from './safe-consumer-options.ts'
 
 /** Opens a reader for one round of reading back. */
@@ -19,15 +20,19 @@ export const READ_BACK_TUNING: ClientTuning = {
 /** How long one poll of a read-back waits for something to arrive. */
 const POLL_WAIT_MS = 200
 
-interface Wanted {
-  readonly partition: number
-  readonly offset: Offset
-}
+/**
+ * How far apart two stretches of one partition may lie to be read in one go: reading a thousand records costs less than
+ * opening a client once more.
+ */
+const READ_ON_OFFSETS_MAX = 1_000n
+
+/** Stretches of one partition that are read in one go, in rising order. */
+type Run = readonly ReadBackStretch[]
 
 /**
- * Reads single committed records: each partition is read from the wanted offset until its first record or its end.
+ * Reads stretches back: each partition is read from the wanted offset until its first record or its end.
  *
- * A first record above the offset, or an end without any, proves that nothing committed stands there. Whatever is not
+ * A first record above the stretch, or an end behind it, proves that nothing committed stands there. Whatever is not
  * proven by the deadline is `unreadable`. Promises: KAF-10.
  */
 export async function readBackRecords(request: ReadBackRequest, open: OpenReader): Promise<readonly ReadBack[]> {
@@ -39,36 +44,48 @@ export async function readBackRecords(request: ReadBackRequest, open: OpenReader
   return answers
 }
 
-/** A client reads one position of a partition at a time, so several offsets of one partition take several rounds. */
-function roundsOf(records: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const rounds: Map<number, Wanted>[] = []
-  for (const wanted of records) {
-    let round = rounds.find((candidate) => !candidate.has(wanted.partition))
-    if (round === undefined) rounds.push((round = new Map()))
-    round.set(wanted.partition, wanted)
+/** A client reads one position of a partition at a time, so stretches far apart take several rounds. */
+function roundsOf(stretches: readonly ReadBackStretch[]): readonly (readonly Run[])[] {
+  const rising = [...stretches].sort((a, b) => (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : 0))
+  const runs = new Map<number, ReadBackStretch[][]>(stretches.map(({ partition }) => [partition, []]))
+  for (const stretch of rising) {
+    const own = runs.get(stretch.partition)!
+    const last = own.at(-1)
+    const lastOffset = last?.at(-1)?.offset
+    if (last === undefined || lastOffset === undefined || stretch.offset - lastOffset > READ_ON_OFFSETS_MAX) {
+      own.push([stretch])
+    } else last.push(stretch)
   }
-  return rounds.map((round) => [...round.values()])
+  const rounds: Run[][] = []
+  for (const own of runs.values()) own.forEach((run, index) => (rounds[index] ??= []).push(run))
+  return rounds
 }
 
 async function readRound(
   request: ReadBackRequest,
-  round: readonly Wanted[],
+  round: readonly Run[],
   until: number,
   open: OpenReader,
 ): Promise<readonly ReadBack[]> {
   const remainingMs = (): number => until - systemClock.monotonicMs()
-  const pending = new Map(round.map((wanted) => [wanted.partition, wanted]))
+  const waiting = new Map(round.map((run) => [run[0]!.partition, [...run]]))
   const answers: ReadBack[] = []
   const giveUp = (message: string): readonly ReadBack[] => {
-    for (const { partition, offset } of pending.values())
-      answers.push({ kind: 'unreadable', partition, offset, message })
+    for (const run of waiting.values())
+      for (const stretch of run) answers.push({ kind: 'unreadable', ...stretch, message })
     return answers
   }
   if (remainingMs() <= 0) return giveUp('the deadline passed before the read began')
-  const positions = round.map(({ partition, offset }) => ({ partition, nextOffset: offset }))
-  const reader = await open({ topic: request.topic, positions, deadlineMs: remainingMs() })
+  const positions = round.map(([first]) => ({ partition: first!.partition, nextOffset: first!.offset }))
+  let reader: LogReader
   try {
-    while (pending.size > 0) {
+    reader = await open({ topic: request.topic, positions, deadlineMs: remainingMs() })
+  } catch (error) {
+    // What earlier rounds answered stays answered.
+    return giveUp(messageOf(error))
+  }
+  try {
+    while (waiting.size > 0) {
       if (request.signal?.aborted === true) return giveUp('cancelled')
       if (remainingMs() <= 0) return giveUp(`no record and no end within ${request.deadlineMs} ms`)
       const result = await reader.poll({
@@ -78,14 +95,14 @@ async function readRound(
       if (result.kind === 'failed') return giveUp(`${result.failure.reason}: ${result.failure.message}`)
       const done: number[] = []
       for (const batch of result.batches) {
-        const wanted = pending.get(batch.partition)
-        const answer = wanted === undefined ? undefined : answerOf(wanted, batch)
-        if (answer === undefined) continue
-        answers.push(answer)
-        pending.delete(batch.partition)
+        const run = waiting.get(batch.partition)
+        if (run === undefined) continue
+        answers.push(...takeAnswers(run, batch))
+        if (run.length > 0) continue
+        waiting.delete(batch.partition)
         done.push(batch.partition)
       }
-      if (done.length > 0 && pending.size > 0) reader.pause(done)
+      if (done.length > 0 && waiting.size > 0) reader.pause(done)
     }
     return answers
   } finally {
@@ -93,10 +110,16 @@ async function readRound(
   }
 }
 
-/** What a batch proves about the wanted offset, or `undefined` when it proves nothing yet. */
-function answerOf({ partition, offset }: Wanted, batch: PartitionBatch): ReadBack | undefined {
-  const first = batch.records[0]
-  if (first?.offset === offset) return { kind: 'record', partition, offset, record: first }
-  if (first !== undefined || batch.endOffset !== undefined) return { kind: 'absent', partition, offset }
-  return undefined
+/** Takes the stretches off a run that a batch decides. */
+function takeAnswers(run: ReadBackStretch[], { records, endOffset }: PartitionBatch): readonly ReadBack[] {
+  const answers: ReadBack[] = []
+  const take = (first: LogRecord | undefined, end: Offset | undefined): void => {
+    const answer = answerReadBack(run[0]!, first, end)
+    if (answer === undefined) return
+    answers.push(answer)
+    run.shift()
+  }
+  for (const record of records) while (run.length > 0 && record.offset >= run[0]!.offset) take(record, undefined)
+  if (endOffset !== undefined) while (run.length > 0) take(undefined, endOffset)
+  return answers
 }

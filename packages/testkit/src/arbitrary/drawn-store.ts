@@ -84,6 +84,8 @@ export interface DrawnPartition {
   readonly witnessText: string | undefined
   /** What the log says of the witnessed record. */
   readonly answer: string
+  /** What the log says of the stretch between the witnessed record and the position. */
+  readonly gapAnswer: string
   /** Where the data stands, when it lives apart. */
   readonly twinPlace: string
 }
@@ -100,6 +102,10 @@ const drawnPartition: fc.Arbitrary<DrawnPartition> = fc.record({
   answer: fc.constantFrom(
     ...Array.from({ length: 20 }, () => 'same'),
     ...['other', 'absent', 'unreadable', 'none', 'elsewhere'],
+  ),
+  gapAnswer: fc.constantFrom(
+    ...Array.from({ length: 20 }, () => 'absent'),
+    ...['record', 'unreadable', 'none', 'shorter'],
   ),
   twinPlace: fc.constantFrom(
     ...Array.from({ length: 8 }, () => 'same'),
@@ -183,14 +189,14 @@ export function placeStored(
     incarnation: { nonce: 'ab'.repeat(16), process: 'p1' },
     facts: drawn.facts,
   }
-  return { stored, readBacks: placed.flatMap(({ readBack }) => (readBack === undefined ? [] : [readBack])) }
+  return { stored, readBacks: placed.flatMap(({ readBacks }) => readBacks) }
 }
 
 interface PlacedPartition {
   readonly checkpoint: StoredFields | undefined
   readonly witness: string | undefined
   readonly twin: string | undefined
-  readonly readBack: ReadBack | undefined
+  readonly readBacks: readonly ReadBack[]
 }
 
 function placePartition(
@@ -214,7 +220,7 @@ function placePartition(
     checkpoint: drawn.isPresent ? drawn.damage(fields) : undefined,
     witness: drawn.witnessText ?? witness,
     twin: twinAt === undefined ? undefined : twinText(drawn.twinPlace, twinAt),
-    readBack: offset < 0n ? undefined : answerOf(drawn.answer, partition, offset),
+    readBacks: offset < 0n ? [] : answersOf(drawn, partition, offset, applied, held?.low ?? 0n),
   }
 }
 
@@ -262,6 +268,35 @@ function placeTwin(place: string, next: bigint, held: PartitionBounds | undefine
 
 function twinText(place: string, at: bigint): string {
   return place === 'damaged' ? `0${at}` : place === 'foreign' ? 'of another log' : String(at)
+}
+
+function answersOf(
+  drawn: DrawnPartition,
+  partition: number,
+  witness: bigint,
+  applied: bigint,
+  low: bigint,
+): readonly ReadBack[] {
+  const from = witness + 1n < low ? low : witness + 1n
+  const answers = [answerOf(drawn.answer, partition, witness), gapAnswerOf(drawn.gapAnswer, partition, from, applied)]
+  return answers.filter((answer) => answer !== undefined)
+}
+
+function gapAnswerOf(answer: string, partition: number, from: bigint, applied: bigint): ReadBack | undefined {
+  if (from >= applied) return undefined
+  const stretch = { partition, offset: offsetOf(from), before: offsetOf(applied) }
+  switch (answer) {
+    case 'absent':
+      return { kind: 'absent', ...stretch }
+    case 'record':
+      return { kind: 'record', ...stretch, record: recordOf(partition, from) }
+    case 'unreadable':
+      return { kind: 'unreadable', ...stretch, message: 'timed out' }
+    case 'shorter':
+      return { kind: 'absent', ...stretch, before: offsetOf(capOffset(applied - 1n)) }
+    default:
+      return undefined
+  }
 }
 
 function answerOf(answer: string, partition: number, exact: bigint): ReadBack | undefined {

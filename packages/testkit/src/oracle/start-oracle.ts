@@ -267,16 +267,26 @@ function witnessRules(input: PlanInput, partition: number, next: bigint | undefi
   const bounds =
     input.bounds?.kind === 'bounds' ? input.bounds.partitions.find((b) => b.partition === partition) : undefined
   if (witness === undefined || bounds === undefined || witness.offset >= next) return
-  if (witness.offset < bounds.low) return
   if (witness.offset >= bounds.highWatermark) {
     reasons.add(`LOG_DIVERGED@${partition}`)
     return
   }
-  const answer = input.readBacks.find((each) => each.partition === partition && each.offset === witness.offset)
-  if (answer === undefined || answer.kind === 'unreadable') reasons.add(`WITNESS_UNPROVEN@${partition}`)
-  const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
-  if (answer?.kind === 'absent' && !compacted) reasons.add(`LOG_DIVERGED@${partition}`)
-  if (answer?.kind === 'record' && witnessOf(answer.record).digest !== witness.digest) {
-    reasons.add(`LOG_DIVERGED@${partition}`)
+  const answerAbout = (offset: bigint, before: bigint | undefined) =>
+    input.readBacks.find((each) => each.partition === partition && each.offset === offset && each.before === before)
+  if (witness.offset >= bounds.low) {
+    const answer = answerAbout(witness.offset, undefined)
+    const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
+    if (answer === undefined || answer.kind === 'unreadable') reasons.add(`WITNESS_UNPROVEN@${partition}`)
+    else if (answer.kind === 'absent' ? !compacted : witnessOf(answer.record).digest !== witness.digest) {
+      reasons.add(`LOG_DIVERGED@${partition}`)
+    }
+    // One reason a partition is enough: what stands between says nothing more once the record itself is in doubt.
+    if (reasons.has(`WITNESS_UNPROVEN@${partition}`) || reasons.has(`LOG_DIVERGED@${partition}`)) return
   }
+  // Between the record and the position nothing was read, so nothing may stand there, as far as the log still reaches.
+  const from = witness.offset + 1n > bounds.low ? witness.offset + 1n : bounds.low
+  if (from >= next || next > bounds.highWatermark) return
+  const passed = answerAbout(from, next)
+  if (passed === undefined || passed.kind === 'unreadable') reasons.add(`WITNESS_UNPROVEN@${partition}`)
+  else if (passed.kind === 'record') reasons.add(`LOG_DIVERGED@${partition}`)
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@tidemark/core'
+import { answerReadBack } from '@tidemark/log'
 import type { CommittedLog, LogReader, ReadBack } from '@tidemark/log'
 import { createCallGate } from './call-gate.ts'
 import type { CallGate } from './call-gate.ts'
@@ -110,21 +111,21 @@ function openLog(world: SimLogWorld, options: SimLogOptions): CommittedLog {
     readBack: (request) =>
       gate.pass('readBack', () => {
         if (state.closed) throw simErrors.create('TM_SIM_CLOSED', { what: 'the log' })
-        return request.records.map(({ partition, offset }): ReadBack => {
+        return request.records.map((stretch): ReadBack => {
+          const { partition, offset } = stretch
           const message = world.readBackUnreadable.get(partition)
-          if (message !== undefined) return { kind: 'unreadable', partition, offset, message }
+          if (message !== undefined) return { kind: 'unreadable', ...stretch, message }
           const topic = cluster.findTopic(request.topic)
           if (topic === undefined || partition >= topic.partitionCount) {
-            return { kind: 'unreadable', partition, offset, message: `no partition ${partition} of ${request.topic}` }
+            return { kind: 'unreadable', ...stretch, message: `no partition ${partition} of ${request.topic}` }
           }
           const held = options.recreation === 'fails' ? request.identity?.topicId : undefined
           if (held !== undefined && held !== topic.topicId) {
-            return { kind: 'unreadable', partition, offset, message: `topic id ${held} is unknown` }
+            return { kind: 'unreadable', ...stretch, message: `topic id ${held} is unknown` }
           }
-          const record = topic.partition(partition).recordAt(offset)
-          return record === undefined
-            ? { kind: 'absent', partition, offset }
-            : { kind: 'record', partition, offset, record }
+          const own = topic.partition(partition)
+          const [first] = own.readCommitted(offset, 1).records
+          return answerReadBack(stretch, first, own.bounds().lastStableOffset)!
         })
       }),
     async close() {

@@ -45,8 +45,6 @@ export interface SimPartition {
   readCommitted(from: Offset, recordsMax: number): { readonly records: readonly LogRecord[]; readonly next: Offset }
   /** What uncommitted reading would deliver; for oracles and planted bugs. */
   readUncommitted(from: Offset, recordsMax: number): { readonly records: readonly LogRecord[]; readonly next: Offset }
-  /** The committed data record at an offset. */
-  recordAt(offset: Offset): LogRecord | undefined
 }
 
 /** The timestamp of the first record of a simulated partition; each later one is a second younger. */
@@ -108,10 +106,6 @@ export function createSimPartition(partition: number): SimPartition {
     },
     readCommitted: (from, recordsMax) => readUpTo(lastStable(), isDelivered, from, recordsMax),
     readUncommitted: (from, recordsMax) => readUpTo(end, (entry) => entry.record !== undefined, from, recordsMax),
-    recordAt(offset) {
-      const entry = entries.find((candidate) => candidate.offset === offset)
-      return entry !== undefined && entry.offset < lastStable() && isDelivered(entry) ? entry.record : undefined
-    },
   }
 }
 

@@ -101,6 +101,42 @@ describe('a topic recreated under the same name, whose epochs differ too', () =>
   })
 })
 
+describe('a gap that was passed, cut by an unclean election and filled with records', () => {
+  /** Five records, an aborted transaction behind them, passed by a projection; then the cut, and records where it stood. */
+  async function passedAndCut(world: ProjectionWorld, topic: ReturnType<typeof fiveRecords>['topic']): Promise<void> {
+    topic.truncate(0, 5)
+    for (let n = 0; n < 6; n += 1) topic.append(0, dispatch('new', n))
+    expect(world.checkpoint(0)).toBe(8n)
+  }
+
+  function withAbortedTail() {
+    const { world, topic } = fiveRecords()
+    const transaction = topic.begin()
+    for (let n = 0; n < 2; n += 1) transaction.append(0, dispatch('never', n))
+    transaction.abort()
+    return { world, topic }
+  }
+
+  it('[A12] [LOG-13] a start is refused: what is there now would never be read', async () => {
+    const { world, topic } = withAbortedTail()
+    await (await ready(world)).stop()
+    await passedAndCut(world, topic)
+    const started = await world.projection(longLease).start()
+    expect(started.kind === 'refused' && started.refusals.map(({ code }) => code)).toEqual(['LOG_DIVERGED'])
+  })
+
+  it('[A12] [CKP-60] a running life ends in dirty at the first record of the other history', async () => {
+    const { world, topic } = withAbortedTail()
+    const projection = await ready(world)
+    world.log.reading.frozen = true
+    await passedAndCut(world, topic)
+    world.log.reading.frozen = false
+    expect(await projection.ended()).toMatchObject({ kind: 'dirty', reason: { code: 'LOG_DIVERGED', partition: 0 } })
+    expect(world.sessions('new')).toEqual({})
+    await projection.stop()
+  })
+})
+
 describe('a new leader that lost nothing', () => {
   it('[A12] [CKP-60] goes on, also over several elections in one fetch', async () => {
     const { world, topic } = fiveRecords()

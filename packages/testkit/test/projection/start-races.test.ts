@@ -1,5 +1,7 @@
 import type { IdempotentWriter, ProjectionStore } from '@tidemark/checkpoint'
 import { createMemoryProjectionStore } from '@tidemark/checkpoint/memory'
+import { offsetOf } from '@tidemark/core'
+import { encodeWitness, witnessOf } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
 import { createProjectionWorld, dispatch, topicName } from './projection-world.ts'
 import type { ProjectionWorld } from './projection-world.ts'
@@ -43,7 +45,11 @@ function aroundClaim(
 describe('what happens between the two readings of a start', () => {
   it('[CKP-13] [CKP-14] a position that an older writer moved before its fence was taken is where the start resumes', async () => {
     const world = await usedWorld()
-    const store = aroundClaim(world, 'before', () => world.server.setField(checkpointKey, 'next_offset', '4'))
+    const store = aroundClaim(world, 'before', () => {
+      world.server.setField(checkpointKey, 'next_offset', '4')
+      const [last] = world.log.cluster.topic(topicName).partition(0).readCommitted(offsetOf(3), 1).records
+      world.server.put(`p:witness:${topicName}:0`, { kind: 'string', value: encodeWitness(witnessOf(last!)) })
+    })
     const projection = world.projection({ store })
     const started = await projection.start()
     expect(started.kind === 'started' && started.plan.partitions.map((each) => each.nextOffset)).toEqual([4n])

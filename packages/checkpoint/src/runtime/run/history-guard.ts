@@ -1,6 +1,7 @@
 import { messageOf, withDeadline } from '@tidemark/core'
-import { decodeWitness, judgeWitness, witnessOf } from '@tidemark/log'
-import type { LogRecord, PartitionBatch, ReadBack, TailWitness, WitnessVerdict } from '@tidemark/log'
+import type { Offset } from '@tidemark/core'
+import { appliedStretches, decodeWitness, indexReadBacks, judgeApplied, witnessOf } from '@tidemark/log'
+import type { LogRecord, PartitionBatch, PartitionBounds, TailWitness, WitnessVerdict } from '@tidemark/log'
 import { dirtyReason } from '../dirty-reason.ts'
 import { portGraceMs } from './identity-guard.ts'
 import type { IdentityGuard } from './identity-guard.ts'
@@ -12,10 +13,11 @@ export interface HistoryGuard {
   prove(batches: readonly PartitionBatch[]): Promise<boolean>
 }
 
-/** The record after which another leader's records begin, as it was when it was read. */
+/** Where another leader's records begin, and the record before, as it was when it was read. */
 interface EpochChange {
   readonly partition: number
   readonly last: TailWitness
+  readonly next: Offset
 }
 
 /** Pause before asking again after no answer. */
@@ -26,7 +28,7 @@ const retryMs = 100
  *
  * An unclean election cuts the log, and the log may have grown past the position again before anybody looks at its
  * bounds: then ids and range are right, and only the leader epoch of the next record differs. So at every change of
- * epoch the record before it is read back. Records of one epoch come from one leader, so between two changes there is
+ * epoch the record before it is read back, and what was passed between the two. Records of one epoch come from one leader, so between two changes there is
  * nothing to ask; one change never answers for another, since a log may hold the later record and not the earlier one.
  * Source: KIP-101.
  */
@@ -39,8 +41,8 @@ export function createHistoryGuard<Writer>(
     async prove(batches) {
       const changes: EpochChange[] = []
       for (const { partition, records } of batches) {
-        for (const last of changesOf(lastRead.get(partition), records)) {
-          changes.push({ partition, last: isWitness(last) ? last : witnessOf(last) })
+        for (const [last, { offset }] of changesOf(lastRead.get(partition), records)) {
+          changes.push({ partition, last: isWitness(last) ? last : witnessOf(last), next: offset })
         }
       }
       if (changes.length > 0 && !(await proveAll(context, identity, changes))) return false
@@ -54,6 +56,7 @@ export function createHistoryGuard<Writer>(
 }
 
 type LastRead = LogRecord | TailWitness
+type Change = readonly [before: LastRead, after: LogRecord]
 
 /** A resumed partition continues the record its store witnessed; one that starts at 0 continues nothing. */
 function storedWitnesses<Writer>({ start }: RunContext<Writer>): Map<number, LastRead> {
@@ -70,16 +73,16 @@ function isWitness(read: LastRead): read is TailWitness {
   return 'digest' in read
 }
 
-/** The records after which the epoch changes. Epochs never fall within one log, so equal ends mean that none does. */
-function changesOf(before: LastRead | undefined, records: readonly LogRecord[]): readonly LastRead[] {
+/** Neighbours between which the epoch changes. Epochs never fall within one log, so equal ends mean that none does. */
+function changesOf(before: LastRead | undefined, records: readonly LogRecord[]): readonly Change[] {
   const [first, last] = [records[0], records.at(-1)]
   if (first === undefined || last === undefined) return []
-  const changes: LastRead[] = []
-  if (before !== undefined && before.leaderEpoch !== first.leaderEpoch) changes.push(before)
+  const changes: Change[] = []
+  if (before !== undefined && before.leaderEpoch !== first.leaderEpoch) changes.push([before, first])
   if (first.leaderEpoch === last.leaderEpoch) return changes
   for (const [index, record] of records.entries()) {
     const next = records[index + 1]
-    if (next !== undefined && next.leaderEpoch !== record.leaderEpoch) changes.push(record)
+    if (next !== undefined && next.leaderEpoch !== record.leaderEpoch) changes.push([record, next])
   }
   return changes
 }
@@ -139,28 +142,29 @@ async function judgeAll<Writer>(
   const { log, topic, clock, limits } = context.options
   const { identity } = context.start.plan
   const inspect = { deadlineMs: limits.inspectMsMax, signal: context.signal }
-  const records = changes.map(({ partition, last }) => ({ partition, offset: last.offset }))
-  try {
-    const asked = Promise.all([
-      log.readBack({ topic, records, identity, ...inspect }),
+  const look = async (): Promise<readonly WitnessVerdict[]> => {
+    const [bounds, settings] = await Promise.all([
       log.inspector.readBounds(topic, identity.partitionCount, inspect),
       log.inspector.readSettings(topic, inspect),
     ])
-    const deadlineMs = limits.inspectMsMax + portGraceMs
-    const [readBacks, bounds, settings] = await withDeadline(clock, 'reading records back', deadlineMs, asked)
     if (bounds.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: bounds.message }))
     if (settings.kind === 'unreadable') return changes.map(() => ({ kind: 'unproven', message: settings.message }))
-    const answers = new Map<string, ReadBack>(readBacks.map((one) => [placeOf(one.partition, one.offset), one]))
-    return changes.map(({ partition, last }): WitnessVerdict => {
-      const own = bounds.partitions.find((one) => one.partition === partition)
-      if (own === undefined) return { kind: 'unproven', message: `partition ${partition} was not reported` }
-      return judgeWitness(last, own, settings.settings.compacted, answers.get(placeOf(partition, last.offset)))
+    const own = (partition: number): PartitionBounds | undefined =>
+      bounds.partitions.find((one) => one.partition === partition)
+    const records = changes.flatMap(({ partition, last, next }) => {
+      const held = own(partition)
+      return held === undefined ? [] : appliedStretches(last, held, next)
     })
+    const answers = indexReadBacks(await log.readBack({ topic, records, identity, ...inspect }))
+    return changes.map(({ partition, last, next }): WitnessVerdict => {
+      const held = own(partition)
+      if (held === undefined) return { kind: 'unproven', message: `partition ${partition} was not reported` }
+      return judgeApplied(last, held, next, settings.settings.compacted, answers)
+    })
+  }
+  try {
+    return await withDeadline(clock, 'reading records back', 2 * limits.inspectMsMax + portGraceMs, look())
   } catch (error) {
     return changes.map(() => ({ kind: 'unproven', message: messageOf(error) }))
   }
-}
-
-function placeOf(partition: number, offset: bigint): string {
-  return `${partition}@${offset}`
 }

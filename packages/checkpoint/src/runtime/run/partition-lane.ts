@@ -64,6 +64,7 @@ export function createPartitionLane(start: PartitionStart): PartitionLane {
 
 class Lane implements PartitionLane {
   readonly partition: number
+  readonly startedAt: Offset
   readonly target: Offset
   readonly items: LaneItem[] = []
   next: Offset
@@ -81,6 +82,7 @@ class Lane implements PartitionLane {
   constructor(start: PartitionStart) {
     const { partition, target, nextOffset: next, bounds, apart } = start
     this.partition = partition
+    this.startedAt = next
     this.target = target
     this.next = next
     this.fetchPosition = next

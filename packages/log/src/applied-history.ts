@@ -1,0 +1,81 @@
+import { maxOffset, nextOffset } from '@tidemark/core'
+import type { Offset } from '@tidemark/core'
+import type { ReadBack, ReadBackStretch } from './committed-log.ts'
+import type { PartitionBounds } from './log-bounds.ts'
+import { judgeWitness } from './tail-witness.ts'
+import type { TailWitness, WitnessVerdict } from './tail-witness.ts'
+
+/** Answers by what was asked: an answer to another question is no answer. */
+export type ReadBackAnswers = (stretch: ReadBackStretch) => ReadBack | undefined
+
+/** Read-backs, found by their stretches. */
+export function indexReadBacks(readBacks: readonly ReadBack[]): ReadBackAnswers {
+  const answers = new Map(readBacks.map((readBack) => [placeOf(readBack), readBack]))
+  return (stretch) => answers.get(placeOf(stretch))
+}
+
+/**
+ * What to read back to know that the log still is the one read up to a position: the last record before it, and the stretch
+ * between the two, which was passed because markers and aborted transactions stood there.
+ */
+export function appliedStretches(
+  witness: TailWitness,
+  bounds: PartitionBounds,
+  position: Offset,
+): readonly ReadBackStretch[] {
+  const { partition, low, highWatermark } = bounds
+  if (witness.offset >= highWatermark) return []
+  const record = witness.offset < low ? [] : [{ partition, offset: witness.offset }]
+  const gap = passedGap(witness, bounds, position)
+  return gap === undefined ? record : [...record, gap]
+}
+
+/**
+ * Whether the log still is the one read up to a position, given what {@link appliedStretches} asked for.
+ *
+ * What was decided as a gap stays one: a committed record in it is another history, of which the part below the position
+ * would never be read. Promises: LOG-9, LOG-13.
+ */
+export function judgeApplied(
+  witness: TailWitness,
+  bounds: PartitionBounds,
+  position: Offset,
+  compacted: boolean,
+  answers: ReadBackAnswers,
+): WitnessVerdict {
+  const { partition } = bounds
+  const verdict = judgeWitness(witness, bounds, compacted, answers({ partition, offset: witness.offset }))
+  if (verdict.kind === 'diverged' || verdict.kind === 'unproven') return verdict
+  const gap = passedGap(witness, bounds, position)
+  return (gap === undefined ? undefined : gapFault(gap, answers(gap))) ?? verdict
+}
+
+/** The passed stretch, as far as it is retained. A position beyond the end of the log is another fault, told elsewhere. */
+function passedGap(
+  witness: TailWitness,
+  { partition, low, highWatermark }: PartitionBounds,
+  position: Offset,
+): ReadBackStretch | undefined {
+  const offset = maxOffset(nextOffset(witness.offset), low)
+  return offset < position && position <= highWatermark ? { partition, offset, before: position } : undefined
+}
+
+function gapFault(gap: ReadBackStretch, readBack: ReadBack | undefined): WitnessVerdict | undefined {
+  switch (readBack?.kind) {
+    case 'absent':
+      return undefined
+    case 'record': {
+      const { offset, leaderEpoch } = readBack.record
+      const explanation = `a record stands at offset ${offset} (leader epoch ${leaderEpoch}), where nothing stood when it was passed`
+      return { kind: 'diverged', explanation }
+    }
+    case 'unreadable':
+      return { kind: 'unproven', message: readBack.message }
+    case undefined:
+      return { kind: 'unproven', message: `the passed stretch from ${gap.offset} was not read back` }
+  }
+}
+
+function placeOf({ partition, offset, before }: ReadBackStretch): string {
+  return `${partition}@${offset}..${before ?? ''}`
+}
