@@ -238,7 +238,14 @@ describe('the embedded log', () => {
       records: [0, 2, 5, 6, 7, 99].map((offset) => ({ partition: 0, offset: offsetOf(offset) })),
       deadlineMs: 1_000,
     })
-    expect(readBack.map(({ kind }) => kind)).toEqual(['record', 'absent', 'absent', 'absent', 'unreadable', 'unreadable'])
+    expect(readBack.map(({ kind }) => kind)).toEqual([
+      'record',
+      'absent',
+      'absent',
+      'absent',
+      'unreadable',
+      'unreadable',
+    ])
     await expect(committed.append('t', texts(0, 'x'))).rejects.toMatchObject({ code: 'TM_EMBEDDED_TRANSACTION_ENDED' })
     await log.close()
     await producer.close()
