@@ -117,12 +117,14 @@ export class PartitionCursor {
     let end: bigint | undefined
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
       if (chunk.topicId !== topicId) break
-      const more = chunk.records.take(records, recordsMax - records.length)
-      this.#deliveredEpoch = chunk.records.leaderEpoch
+      const taken = records.length
+      const more = chunk.records.take(records, recordsMax - taken)
+      // A chunk that nothing was read of yet knows no epoch, and what was handed out before it keeps its own.
+      if (chunk.records.leaderEpoch >= 0) this.#deliveredEpoch = chunk.records.leaderEpoch
       end = undefined
       if (more) {
         const last = records.at(-1)
-        if (last !== undefined) this.#deliveredOffset = last.offset + 1n
+        if (last !== undefined && records.length > taken) this.#deliveredOffset = last.offset + 1n
         break
       }
       this.#chunks.shift()
