@@ -1,4 +1,4 @@
-import { checkLimit, createCancelSource } from '@tidemark/core'
+import { checkLimit, coreErrors, createCancelSource } from '@tidemark/core'
 import type { CancelSignal } from '@tidemark/core'
 import type { CommittedLog } from '@tidemark/log'
 import type { ProjectionStore } from '../projection-store.ts'
@@ -26,6 +26,7 @@ export interface ExplainStartOptions {
    * count finds. A start itself does not do that. Cost: a pass over the whole store.
    */
   readonly deep?: Pick<StoreInspector, 'scanKeys'>
+  /** Ends the look; what it left unasked or unscanned is never taken for an answer. */
   readonly signal?: CancelSignal
 }
 
@@ -41,7 +42,8 @@ export interface StartExplanation extends StartObservation {
  * It asks and plans by the very steps of a start up to its dry verdict, so the two cannot disagree. Changes nothing.
  * Promises: CKP-48.
  * @throws {TidemarkError} TM_CHECKPOINT_START_FAILED when the store or the log cannot be asked;
- *   TM_CHECKPOINT_OPTION_INVALID, TM_CHECKPOINT_TOPIC_INVALID, TM_CORE_LIMIT_INVALID.
+ *   TM_CHECKPOINT_OPTION_INVALID, TM_CHECKPOINT_TOPIC_INVALID, TM_CORE_LIMIT_INVALID; TM_CORE_CANCELLED when the signal
+ *   ends it.
  */
 export async function explainStart(options: ExplainStartOptions): Promise<StartExplanation> {
   const { topic, log, store, readyTarget } = options
@@ -51,6 +53,7 @@ export async function explainStart(options: ExplainStartOptions): Promise<StartE
   const declarations = resolveDeclarations(options.declarations)
   const asked = { topic, log, store, readyTarget, declarations, limits: { inspectMsMax } }
   const observation = await dryRunStart(asked, options.signal ?? createCancelSource().signal)
+  requireWanted(options)
   const { identity } = observation.observed
   if (options.deep === undefined || identity.kind !== 'proven') return observation
   const { partitionCount } = identity.identity
@@ -59,7 +62,13 @@ export async function explainStart(options: ExplainStartOptions): Promise<StartE
     { namespace: store.namespace, topic, partitionCount },
     options.signal,
   )
+  // A pass that was cut short ends like a whole one, and a log that was asked no further has an unproven identity.
+  requireWanted(options)
   return { ...observation, verdict: withStrays(observation.verdict, strays, partitionCount), strays }
+}
+
+function requireWanted({ signal }: ExplainStartOptions): void {
+  if (signal?.aborted === true) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the explanation' })
 }
 
 /** A stray checkpoint refuses a start wherever it is found; those that a start finds itself are listed already. */

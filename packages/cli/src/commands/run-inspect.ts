@@ -1,5 +1,6 @@
 import { inspectNamespace } from '@tidemark/checkpoint'
 import type { NamespaceInspection, QuarantineListing, StoreInspector } from '@tidemark/checkpoint'
+import { coreErrors } from '@tidemark/core'
 import type { CommandHost } from '../host.ts'
 import { LOOKING, openStorePlace } from '../places/open-store.ts'
 import type { StorePlace } from '../places/place.ts'
@@ -23,7 +24,11 @@ export interface InspectSettings {
   readonly limit: number
 }
 
-/** What a store holds under a namespace. Asks no log, writes nothing. Promises: CLI-3. */
+/**
+ * What a store holds under a namespace. Asks no log, writes nothing. Promises: CLI-3.
+ *
+ * @throws {TidemarkError} TM_CORE_CANCELLED when it is interrupted: half a listing is no verdict.
+ */
 export async function runInspect(settings: InspectSettings, host: CommandHost): Promise<Finished> {
   const { namespace, topic, dataKeysCarryNoExpiry, limit, raw } = settings
   const place = await openStorePlace(settings.store, LOOKING, settings.deadlineMs)
@@ -31,6 +36,7 @@ export async function runInspect(settings: InspectSettings, host: CommandHost): 
     const store = place.store(namespace)
     const named = topic === undefined ? {} : { topic }
     const inspection = await inspectNamespace({ store, ...named, declarations: { dataKeysCarryNoExpiry } })
+    requireWanted(host)
     const quarantine = await readQuarantine(settings, inspection, place.inspector(namespace), host)
     const parts = { namespace: store.namespace, storeName: place.name, inspection, quarantine, limit }
     const report = inspectReport(parts)
@@ -51,10 +57,15 @@ async function readQuarantine(
   if (inspection.kind !== 'found' || entriesMax === 0) return listings
   let listed = 0
   for (const partition of [...inspection.stored.quarantined.keys()].sort((a, b) => a - b)) {
-    if (listed >= limit || host.signal.aborted) break
+    if (listed >= limit) break
     const listing = await inspector.readQuarantine({ topic: inspection.topic, partition, entriesMax })
     listings.set(partition, listing)
     listed += listing.newest.length
+    requireWanted(host)
   }
   return listings
+}
+
+function requireWanted({ signal }: CommandHost): void {
+  if (signal.aborted) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'the inspection' })
 }

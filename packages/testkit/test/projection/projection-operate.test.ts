@@ -233,6 +233,19 @@ describe('a deep look before a start', () => {
     expect(verdict).toMatchObject({ kind: 'refused', refusals: [{ code: 'EXTRA_CHECKPOINT', partition: 70_000 }] })
   })
 
+  it('[CKP-48] a pass that was cut short is no answer, although no stray was seen', async () => {
+    const world = await projected()
+    const controller = new AbortController()
+    const deep = {
+      async *scanKeys() {
+        yield ['p:meta']
+        controller.abort()
+      },
+    }
+    const explaining = explainStart({ ...asked(world), deep, signal: controller.signal })
+    await expect(explaining).rejects.toMatchObject({ code: 'TM_CORE_CANCELLED' })
+  })
+
   it('[CKP-48] counts a million strays and keeps a thousand', async () => {
     const world = await projected()
     const deep = {
