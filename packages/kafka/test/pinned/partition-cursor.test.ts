@@ -12,7 +12,12 @@ const codecs = { decompress: newDecompress(client), crc32c: client.crc32c }
 function cursorOver(...epochs: readonly number[]): PartitionCursor {
   const cursor = new PartitionCursor(0, 0n, 1_000_000)
   epochs.forEach((epoch, index) => {
-    const records = batchBytes({ base: BigInt(index) * 10n, epoch, lastDelta: 9, records: [{ delta: 0 }, { delta: 1 }] })
+    const records = batchBytes({
+      base: BigInt(index) * 10n,
+      epoch,
+      lastDelta: 9,
+      records: [{ delta: 0 }, { delta: 1 }],
+    })
     const ends = { highWatermark: 100n, lastStableOffset: 100n, logStartOffset: 0n, diverging: undefined }
     cursor.accept({ topicId, partition: 0, errorCode: 0, ...ends, aborted: [], records }, topicId, codecs)
   })
