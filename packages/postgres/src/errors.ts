@@ -227,7 +227,8 @@ export const postgresErrors: ErrorCatalogue<PostgresErrorSpecs> = defineErrors<P
   TM_POSTGRES_DIRECTORY_UNUSABLE: {
     retriable: false,
     message: (d) => `the directory ${d.directory} cannot be used: ${d.reason}`,
-    remedy: 'Name a directory of its own that this process may write.',
+    remedy:
+      'Name an empty directory that this process may write, or restore the old one as a whole, its marks included.',
   },
   TM_POSTGRES_DIRECTORY_LOST: {
     retriable: false,

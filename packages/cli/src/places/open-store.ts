@@ -112,8 +112,8 @@ async function openPgliteDirectory(
   deadlineMs: number,
 ): Promise<OpenStorePlace> {
   const { directory } = place
-  // Opening creates what is missing; a mistyped path must not become a database.
-  if (!existsSync(join(directory, 'data'))) {
+  // Opening creates what is missing or was cut off; neither a mistyped path nor a half-made one must become a database by a look.
+  if (!existsSync(join(directory, 'created'))) {
     const reason = 'no PGlite database stands there'
     throw cliErrors.create('TM_CLI_FILE_UNREADABLE', { what: 'the directory', file: directory, reason })
   }

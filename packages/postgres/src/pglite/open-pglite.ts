@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite'
@@ -36,7 +36,8 @@ export interface PgliteDatabase extends PostgresDatabase {
  * Opens an embedded Postgres in a directory, under an exclusive lock.
  *
  * Two processes on one such directory corrupt it silently, so a second one is refused. An owner that is certainly gone is
- * taken over from, with a line in `takeovers.log`. A directory whose creation was cut off is created anew. Promises: PGS-21 to PGS-24.
+ * taken over from, with a line in `takeovers.log`. A directory whose creation was cut off is created anew; data that no mark of ours
+ * stands beside is refused and left as it is. Promises: PGS-21 to PGS-24.
  * Cost: 1 to 6 seconds, and 350 to 850 MB of memory.
  * @throws {TidemarkError} TM_POSTGRES_DIRECTORY_LOCKED, TM_POSTGRES_DIRECTORY_UNUSABLE
  */
@@ -82,19 +83,23 @@ function prepareDirectory(name: string): string {
 /**
  * Opens the database, creating it where none was created to the end.
  *
- * The mark is written after the creation and before anybody can store something: data without it comes from a process that was
- * killed in between, and holds nothing.
+ * The mark `created.begun` is written before the creation and becomes `created` after it, before anybody can store something: data
+ * beside the first comes from a process that was killed in between, and holds nothing. Data beside neither is somebody's
+ * database, or one whose mark a restore lost; only a person can tell.
  */
 async function openClient(directory: string): Promise<PGlite> {
   const [data, mark] = [join(directory, 'data'), join(directory, 'created')]
+  const begun = `${mark}.begun`
   if (existsSync(mark)) {
     // An engine that finds no database would silently create one, and the projection would start over.
     if (!existsSync(join(data, 'PG_VERSION'))) throw new Error('the database that was created here is gone')
     return PGlite.create({ dataDir: data })
   }
-  rmSync(data, { recursive: true, force: true })
+  if (existsSync(begun)) rmSync(data, { recursive: true, force: true })
+  else if (existsSync(data)) throw new Error('it holds "data" without the mark "created" or "created.begun" beside it')
+  writeFileSync(begun, '')
   const client = await PGlite.create({ dataDir: data })
-  writeFileSync(mark, '')
+  renameSync(begun, mark)
   return client
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -122,9 +122,17 @@ describe('an embedded database and the processes that open it', () => {
         await sleep(delayMs)
         await child.kill()
       }
+      // As a kill in the middle leaves it, wherever those above came.
+      rmSync(join(directory, 'created'), { force: true })
+      rmSync(join(directory, 'data'), { recursive: true, force: true })
+      mkdirSync(join(directory, 'data'))
+      writeFileSync(join(directory, 'data', 'half'), 'made')
+      writeFileSync(join(directory, 'created.begun'), '')
       const database = await openPglite({ directory })
       expect(await adminOf(database)('SELECT 1::text AS one')).toEqual([{ one: '1' }])
       await database.close()
+      expect(readdirSync(directory).filter((name) => name.startsWith('created'))).toEqual(['created'])
+      expect(existsSync(join(directory, 'data', 'half'))).toBe(false)
     },
   )
 

@@ -9,7 +9,7 @@ import { openTables } from './session-tables.ts'
 export async function openPgliteStore(place: PglitePlace, choice: StoreChoice): Promise<SessionStore> {
   const { directory, schema } = place
   // Opening creates what is missing; whoever only looks must not turn a mistyped path into a database.
-  if (!choice.createTables && !existsSync(join(directory, 'data'))) {
+  if (!choice.createTables && !existsSync(join(directory, 'created'))) {
     throw new Error(`no PGlite database stands in ${directory}`)
   }
   const database = await openPglite({ directory, deadlineMs: choice.ioDeadlineMs })
