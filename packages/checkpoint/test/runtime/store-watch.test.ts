@@ -41,6 +41,7 @@ describe('the store read again while steps end', () => {
         bounds,
       })
     })
+    let nowMs = 1_000
     let answer: (state: StoredState) => void = () => undefined
     const failures: string[] = []
     const context = {
@@ -60,7 +61,7 @@ describe('the store read again while steps end', () => {
       options: {
         topic: identity.topic,
         limits: { stallMsMax: 5_000 },
-        clock: systemClock,
+        clock: { ...systemClock, monotonicMs: () => nowMs },
         declarations: { dataKeysCarryNoExpiry: false },
         store: { read: () => new Promise<StoredState>((resolve) => (answer = resolve)) },
       },
@@ -75,8 +76,11 @@ describe('the store read again while steps end', () => {
     const watch = createStoreWatch(context as unknown as RunContext<never>)
     const reading = watch.recheck()
     lose(lanes[1]!)
+    // Who asks while a reading is under way learns that it began earlier.
+    nowMs = 1_400
+    const shared = watch.recheck()
     answer(apart(dataAt))
-    await reading
+    expect(await Promise.all([reading, shared])).toEqual([1_000, 1_000])
     expect(failures).toEqual(due)
     expect(watch.process).toBe(due.length === 0 ? 'after' : 'before')
   })

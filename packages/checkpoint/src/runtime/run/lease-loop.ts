@@ -35,12 +35,14 @@ export function createLeaseLoop<Writer>(
         await pause(context, isConfirmed)
         if (signal.aborted) return
         const askedAtMs = clock.monotonicMs()
-        const [verdict, , bounds] = await Promise.all([guard.freshVerdict(), watch.recheck(), rereadBounds(context)])
+        const asked = [guard.freshVerdict(), watch.recheck(), rereadBounds(context)] as const
+        const [verdict, storeReadAtMs, bounds] = await Promise.all(asked)
         if (signal.aborted) return
         if (bounds === undefined) boundsReadAtMs = clock.monotonicMs()
         else failOnLongSilence(context, bounds, clock.monotonicMs() - boundsReadAtMs)
         isConfirmed = verdict.kind === 'proven' && bounds === undefined
-        if (isConfirmed) confirmedAtMs = askedAtMs
+        // A reading of the store that was under way already says nothing of what came after it began.
+        if (isConfirmed) confirmedAtMs = Math.min(askedAtMs, storeReadAtMs)
       }
     },
     get confirmedAtMs() {

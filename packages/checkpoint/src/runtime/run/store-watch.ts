@@ -8,14 +8,19 @@ import type { PositionRange } from './store-recheck.ts'
 export interface StoreWatch {
   /** The server process last verified; writes are bound to it. */
   readonly process: string
-  /** Re-reads everything, adopts the process or fails the run. One reading at a time serves everyone who asks meanwhile. */
-  recheck(): Promise<void>
+  /**
+   * Re-reads everything, adopts the process or fails the run; tells when (monotonic, milliseconds) its reading began.
+   *
+   * One reading at a time serves everyone who asks meanwhile, so it may have begun before it was asked for: what it
+   * confirms is the store at its beginning.
+   */
+  recheck(): Promise<number>
 }
 
 /** The watch of a run. Promises: CKP-38. */
 export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatch {
   let process = context.start.process
-  let underWay: Promise<void> | undefined
+  let underWay: Promise<number> | undefined
   const recheck = async (): Promise<void> => {
     const { store, topic, limits, clock, declarations } = context.options
     const { identity } = context.start.plan
@@ -48,9 +53,12 @@ export function createStoreWatch<Writer>(context: RunContext<Writer>): StoreWatc
       return process
     },
     recheck() {
-      underWay ??= recheck().finally(() => {
-        underWay = undefined
-      })
+      const beganAtMs = context.options.clock.monotonicMs()
+      underWay ??= recheck()
+        .then(() => beganAtMs)
+        .finally(() => {
+          underWay = undefined
+        })
       return underWay
     },
   }
