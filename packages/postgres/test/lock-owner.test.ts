@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { takeExclusiveLock } from '../src/pglite/exclusive-lock.ts'
+import { machineOf } from '../src/pglite/here-and-now.ts'
 import { decodeOwner, encodeOwner, judgeOwner } from '../src/pglite/lock-owner.ts'
 import type { LockOwner, ProcessSighting } from '../src/pglite/lock-owner.ts'
 
@@ -32,6 +33,31 @@ describe('the owner of a lock', () => {
     expect(judgeOwner(held, here, look).kind).toBe(verdict)
   })
 
+  it.each([
+    ['on another machine of that name, which booted at another time', 'm1', 'm2', 'held'],
+    ['on this machine before its last boot', 'm1', 'm1', 'dead'],
+    ['on a machine without an id, before the last boot', undefined, 'm2', 'dead'],
+    ['before the last boot of a machine that has lost its id', 'm1', undefined, 'dead'],
+  ] as const)('[PGS-22] that was %s', (_, theirs, ours, verdict) => {
+    const of = (machine: string | undefined) => (machine === undefined ? {} : { machine })
+    const before = { ...owner, ...of(theirs), bootId: 'b0' }
+    expect(judgeOwner(before, { ...here, ...of(ours) }, gone).kind).toBe(verdict)
+    expect(decodeOwner(encodeOwner(before))).toEqual(before)
+  })
+
+  it('[PGS-22] is on another machine of that name, in whatever running of it', () => {
+    expect(judgeOwner({ ...owner, machine: 'm1' }, { ...here, machine: 'm2' }, gone).kind).toBe('held')
+  })
+
+  it('[PGS-22] names its machine by a digest, and by nothing where the machine has no id', () => {
+    const id = '0123456789abcdef0123456789abcdef'
+    expect(machineOf(`${id}\n`)).toMatch(/^[0-9a-f]{32}$/)
+    expect(machineOf(`${id}\n`)).toBe(machineOf(id))
+    expect(machineOf(id)).not.toBe(id)
+    expect(machineOf(id)).not.toBe(machineOf(id.replace('0', '1')))
+    for (const none of [undefined, '', 'uninitialized\n', `${id}0`]) expect(machineOf(none)).toBeUndefined()
+  })
+
   it('[PGS-22] is read back exactly, and nothing else is read as one', () => {
     expect(decodeOwner(encodeOwner(owner))).toEqual(owner)
     for (const text of [
@@ -42,6 +68,7 @@ describe('the owner of a lock', () => {
       '{"v":1}',
       encodeOwner(owner).replace('"v":1', '"v":2'),
       encodeOwner({ ...owner, pid: 0 }),
+      encodeOwner({ ...owner, machine: '' }),
     ]) {
       expect(decodeOwner(text), text).toBeUndefined()
     }

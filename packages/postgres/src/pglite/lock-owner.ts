@@ -1,6 +1,8 @@
 /** Who holds a directory, as the lock file says. */
 export interface LockOwner {
   readonly host: string
+  /** A digest of the machine's own id, where it has one: host names alone are given to several machines. */
+  readonly machine?: string
   /** The process id namespace; process ids of another one mean nothing here. */
   readonly pidNamespace: string
   /** The running of the machine. */
@@ -20,16 +22,20 @@ export type OwnerVerdict =
   { readonly kind: 'dead'; readonly reason: string } | { readonly kind: 'held'; readonly reason: string }
 
 /** Where a judgement is made. */
-export type HereAndNow = Pick<LockOwner, 'host' | 'pidNamespace' | 'bootId'>
+export type HereAndNow = Pick<LockOwner, 'host' | 'machine' | 'pidNamespace' | 'bootId'>
 
 /**
  * Whether the owner of a lock is certainly gone.
  *
  * Only what is certain counts: an owner elsewhere cannot be looked at, and one that cannot be told from the process that
- * has its id now is taken for alive. Promises: PGS-22.
+ * has its id now is taken for alive. Where either side knows no machine id, the host name stands for the machine. Promises: PGS-22.
  */
 export function judgeOwner(owner: LockOwner, here: HereAndNow, look: (pid: number) => ProcessSighting): OwnerVerdict {
   if (owner.host !== here.host) return { kind: 'held', reason: `it belongs to another host, ${owner.host}` }
+  // Pods of one name on several nodes share a directory over the network; another boot id then is another machine's.
+  if (owner.machine !== undefined && here.machine !== undefined && owner.machine !== here.machine) {
+    return { kind: 'held', reason: `it belongs to another machine that is called ${owner.host}, too` }
+  }
   // After a boot nothing of before runs, whatever the namespaces were called then.
   if (owner.bootId !== here.bootId) return { kind: 'dead', reason: 'the machine has started anew since' }
   if (owner.pidNamespace !== here.pidNamespace) {
@@ -60,11 +66,12 @@ export function decodeOwner(text: string): LockOwner | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const { v, host, pidNamespace, bootId, pid, startTicks, nonce } = value as Record<string, unknown>
-  const texts = [host, pidNamespace, bootId, startTicks, nonce]
+  const { v, host, machine, pidNamespace, bootId, pid, startTicks, nonce } = value as Record<string, unknown>
+  const texts = [host, machine === undefined ? 'unknown' : machine, pidNamespace, bootId, startTicks, nonce]
   if (v !== 1 || !Number.isSafeInteger(pid) || (pid as number) < 1) return undefined
   if (!texts.every((one) => typeof one === 'string' && one !== '')) return undefined
-  return { host, pidNamespace, bootId, pid, startTicks, nonce } as LockOwner
+  const known = machine === undefined ? {} : { machine }
+  return { host, ...known, pidNamespace, bootId, pid, startTicks, nonce } as LockOwner
 }
 
 /** An owner for messages. */
