@@ -11,6 +11,13 @@ export function appliedPosition(review: StoredReview, partition: number): Offset
   return twin === 'damaged' ? undefined : twin
 }
 
+/** A checkpoint beside data that tells no position, where it should tell one: nobody knows what the data holds. */
+export function missingTwin(review: StoredReview, partition: number): Refusal | undefined {
+  const next = review.checkpoints.get(partition)?.nextOffset
+  if (review.twins === undefined || review.twins.has(partition) || next === undefined) return undefined
+  return twinRefusal(partition, `carries no position, the checkpoint is at ${next}`, next, undefined)
+}
+
 /**
  * The position of data that lives apart from its checkpoint, or `undefined` where there is none to go by.
  *
@@ -22,12 +29,12 @@ export function judgeTwin(review: StoredReview, bounds: PartitionBounds, refusal
   const twin = review.twins?.get(partition)
   if (review.twins === undefined || twin === 'damaged') return undefined
   const next = review.checkpoints.get(partition)?.nextOffset
-  const reject = (reason: string, data: Offset | null): void => {
-    const values = { next: next === undefined ? null : String(next), twin: data === null ? null : String(data) }
-    refusals.push(refuse('DATA_TWIN', `the data of partition ${partition} ${reason}`, values, partition))
+  const reject = (reason: string, data: Offset): void => {
+    refusals.push(twinRefusal(partition, reason, next, data))
   }
   if (twin === undefined) {
-    if (next !== undefined) reject(`carries no position, the checkpoint is at ${next}`, null)
+    const missing = missingTwin(review, partition)
+    if (missing !== undefined) refusals.push(missing)
     return undefined
   }
   const data = twin
@@ -36,4 +43,9 @@ export function judgeTwin(review: StoredReview, bounds: PartitionBounds, refusal
   }
   if (data > highWatermark) reject(`stands at ${data}, the log ends at ${highWatermark}`, data)
   return data
+}
+
+function twinRefusal(partition: number, reason: string, next: Offset | undefined, data: Offset | undefined): Refusal {
+  const values = { next: next === undefined ? null : String(next), twin: data === undefined ? null : String(data) }
+  return refuse('DATA_TWIN', `the data of partition ${partition} ${reason}`, values, partition)
 }

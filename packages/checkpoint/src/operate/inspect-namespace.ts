@@ -7,6 +7,7 @@ import type { StoreDeclarations } from '../store-review.ts'
 import { reviewStored } from '../stored-review.ts'
 import type { StoredReview } from '../stored-review.ts'
 import type { StoredState } from '../stored-state.ts'
+import { missingTwin } from '../twin-judgement.ts'
 
 /** Which namespace to look at. The store stays open and is only read. */
 export interface InspectNamespaceOptions {
@@ -27,7 +28,10 @@ export type NamespaceInspection =
       readonly topic: string
       readonly stored: StoredState
       readonly review: StoredReview
-      /** Every way in which the state is damaged or contradicts itself, as the planner words it. */
+      /**
+       * Every way in which the state is damaged or contradicts itself, as the planner words it. A checkpoint that meta
+       * allows for and that is not there is one, although a start may replay its partition where log and store allow it.
+       */
       readonly damage: readonly Refusal[]
       /** Why the store itself may not be trusted. */
       readonly store: readonly Refusal[]
@@ -58,7 +62,7 @@ export async function inspectNamespace(options: InspectNamespaceOptions): Promis
   }
   if (!holdsAnything(stored)) return { kind: 'unknown', stored }
   const review = reviewStored(store.namespace, topic, stored)
-  const damage = [...review.refusals, ...foreignMeta(review, topic), ...strays(review)]
+  const damage = [...review.refusals, ...foreignMeta(review, topic), ...strays(review), ...lostPositions(review, topic)]
   const declarations = { dataKeysCarryNoExpiry: options.declarations?.dataKeysCarryNoExpiry === true }
   return { kind: 'found', topic, stored, review, damage, store: storeRefusals(stored.facts, declarations) }
 }
@@ -94,4 +98,22 @@ function strays(review: StoredReview): readonly Refusal[] {
     const message = `a checkpoint of partition ${partition} exists, meta has ${count} partitions`
     return refuse('EXTRA_CHECKPOINT', message, { partitionCount: count }, partition)
   })
+}
+
+/** Positions that are gone: of checkpoints that were created together with meta, and of data beside its checkpoint. */
+function lostPositions(review: StoredReview, topic: string): readonly Refusal[] {
+  const lost: Refusal[] = []
+  const identity = review.meta?.identity
+  // The checkpoints of another topic are not looked for under this one.
+  const count = identity?.topic === topic ? identity.partitionCount : 0
+  for (let partition = 0; partition < count; partition += 1) {
+    if (review.present.has(partition)) continue
+    const message = `the checkpoint of partition ${partition} is missing, meta has ${count} partitions`
+    lost.push(refuse('MISSING_CHECKPOINT', message, { partitionCount: count }, partition))
+  }
+  for (const partition of review.checkpoints.keys()) {
+    const refusal = missingTwin(review, partition)
+    if (refusal !== undefined) lost.push(refusal)
+  }
+  return lost
 }

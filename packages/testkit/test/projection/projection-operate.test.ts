@@ -106,6 +106,44 @@ describe('inspecting a namespace', () => {
     expect(named.kind === 'found' && named.damage.map(({ code }) => code)).toEqual(['CHECKPOINTS_WITHOUT_META'])
   })
 
+  it('[CKP-49] a checkpoint that meta allows for and that is gone is damage, one of another topic is not asked for', async () => {
+    const world = await projected()
+    world.server.put(`p:checkpoint:${topicName}:1`, { kind: 'absent' })
+    const lost = await inspect(world)
+    expect(lost.kind === 'found' && lost.damage.map(({ code, partition }) => `${code}@${partition}`)).toEqual([
+      'MISSING_CHECKPOINT@1',
+    ])
+    const other = await inspect(world, 'p', 'other')
+    expect(other.kind === 'found' && other.damage.map(({ code }) => code)).toEqual(['TOPIC_NAME'])
+  })
+
+  it.each([
+    ['of no partition', [], ['DATA_TWIN@0', 'DATA_TWIN@1']],
+    ['of one of two', [[0, '10']], ['DATA_TWIN@1']],
+    ['of one of two, of another log', [[0, 'of another log']], ['DATA_TWIN@0', 'DATA_TWIN@1']],
+    [
+      'of both',
+      [
+        [0, '10'],
+        [1, '7'],
+      ],
+      [],
+    ],
+  ] as const)('[CKP-49] data apart from its checkpoints that tells a position %s', async (_name, twins, found) => {
+    const world = await projected()
+    const store = open(world)
+    const apart: Parameters<typeof inspectNamespace>[0]['store'] = {
+      namespace: store.namespace,
+      read: async (request) => ({ ...(await store.read(request)), witnesses: new Map(), twins: new Map(twins) }),
+    }
+    const inspection = await inspectNamespace({ store: apart })
+    const damage = inspection.kind === 'found' ? inspection.damage : []
+    expect(damage.map(({ code, partition }) => `${code}@${partition}`)).toEqual(found)
+    // A start says the same, in the same words.
+    const { verdict } = await explainStart({ ...asked(world), store: { ...apart, writeModel: 'transactional' } })
+    expect(verdict.kind === 'refused' ? verdict.refusals : []).toEqual(damage)
+  })
+
   it('[CKP-49] another topic than meta has, and a checkpoint beyond its partitions, are found', async () => {
     const world = await projected()
     const other = await inspect(world, 'p', 'other')
