@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { index: 'src/index.ts', pinned: 'src/pinned/index.ts' },
+  entry: { index: 'src/index.ts', 'pinned/index': 'src/pinned/index.ts' },
   format: ['esm'],
   dts: { compilerOptions: { noEmit: false, allowImportingTsExtensions: true } },
   splitting: true,

@@ -1,5 +1,5 @@
 import { checkpointKey, metaKey, namespaceOf } from '@tidemark/checkpoint'
-import type { AdvanceOutcome, AdvanceRequest, ProjectionStore, QuarantineEntry } from '@tidemark/checkpoint'
+import type { AdvanceOutcome, AdvanceRequest, QuarantineEntry } from '@tidemark/checkpoint'
 import { offsetOf, topicIdOf } from '@tidemark/core'
 import type { Fence, LogIdentity, TailWitness } from '@tidemark/log'
 import { createPostgresProjectionStore, ensurePostgresTables } from '@tidemark/postgres/checkpoint'
@@ -120,12 +120,6 @@ export function request(claimed: Claimed, step: StepWords): AdvanceRequest<Trans
 
 export function advance(claimed: Claimed, step: StepWords): Promise<AdvanceOutcome> {
   return claimed.store.advance(request(claimed, step))
-}
-
-/** The stored position of a partition, or `undefined` where there is none. */
-export async function nextOf(store: ProjectionStore<never>, partition: number = 0): Promise<string | undefined> {
-  const state = await store.read(readRequest)
-  return state.checkpoints.get(partition)?.['next_offset']
 }
 
 function witnessAt(offset: bigint): TailWitness {

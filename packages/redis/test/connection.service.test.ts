@@ -4,7 +4,13 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCuttingProxy, freePorts, startRedis } from '@tidemark/testkit/service'
 import type { RedisServerOptions } from '@tidemark/testkit/service'
-import { createRedisDataReader, createRedisProjectionStore, createSafeRedis } from '@tidemark/redis/checkpoint'
+import {
+  createRedisClusterProjectionStore,
+  createRedisDataReader,
+  createRedisProjectionStore,
+  createSafeRedis,
+  createSafeRedisCluster,
+} from '@tidemark/redis/checkpoint'
 import type { RedisClientClass, SafeRedisOptions } from '@tidemark/redis/checkpoint'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
@@ -227,6 +233,14 @@ describe('a Redis that cannot be used', () => {
     const node = await server({ config: { 'cluster-enabled': 'yes' } })
     const { error } = await failed(store(node.url).read(readRequest))
     expect(error.code).toBe('TM_REDIS_CLUSTER_UNSUPPORTED')
+  })
+
+  it('[RED-23] a single server where a Cluster is due is refused by name', async () => {
+    const { host, port } = await server()
+    const cluster = createSafeRedisCluster({ nodes: [{ host, port }] })
+    const one = owned(createRedisClusterProjectionStore({ cluster, namespace: freshNamespace(), form: 'atomic' }))
+    const { error } = await failed(one.read(readRequest))
+    expect(error.code).toBe('TM_REDIS_CLUSTER_EXPECTED')
   })
 
   it('[RED-2] a closed store neither waits nor reconnects', async () => {

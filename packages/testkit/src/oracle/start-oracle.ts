@@ -31,11 +31,7 @@ export function startOracle(input: PlanInput): OracleVerdict {
   storeRules(input, reasons)
   for (const _ of stored.unreadable) reasons.add('UNPARSEABLE')
   const meta = stored.meta === undefined ? undefined : readHash(stored.meta, META_FIELDS, '', reasons)
-  const checkpoints = new Map<number, ParsedHash>()
-  for (const [partition, fields] of stored.checkpoints) {
-    const parsed = readHash(fields, [...META_FIELDS, 'partition', 'next_offset'], `@${partition}`, reasons)
-    if (parsed !== undefined) checkpoints.set(partition, parsed)
-  }
+  const checkpoints = readCheckpoints(stored.checkpoints, reasons)
   const metaStands = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === `${input.namespace}:meta`)
   const standing = standingCheckpoints(input)
   for (const [partition, parsed] of checkpoints) {
@@ -105,6 +101,18 @@ interface ParsedHash {
   readonly identity: LogIdentity
   readonly partition: number
   readonly next: bigint
+}
+
+function readCheckpoints(
+  stored: ReadonlyMap<number, StoredFields>,
+  reasons: Set<string>,
+): ReadonlyMap<number, ParsedHash> {
+  const checkpoints = new Map<number, ParsedHash>()
+  for (const [partition, fields] of stored) {
+    const parsed = readHash(fields, [...META_FIELDS, 'partition', 'next_offset'], `@${partition}`, reasons)
+    if (parsed !== undefined) checkpoints.set(partition, parsed)
+  }
+  return checkpoints
 }
 
 /** Reads a stored hash field by field; anything unexpected is a reason and makes the whole hash worthless. */

@@ -5,6 +5,7 @@ import type {
   LogReader,
   LogRecord,
   PartitionBatch,
+  PartitionPosition,
   PollRequest,
   PollResult,
   ReaderRequest,
@@ -64,11 +65,7 @@ export function createSimReader(world: SimReaderWorld, request: ReaderRequest): 
   const topic = cluster.topic(request.topic)
   // An identity that the caller proved is what is fetched, also when the topic was recreated since.
   const openedUnder = request.identity?.topicId ?? topic.topicId
-  const cursors = new Map<number, Cursor>()
-  for (const { partition, nextOffset: position } of request.positions) {
-    topic.partition(partition)
-    cursors.set(partition, { position, paused: false, dead: false, reportedEnd: undefined })
-  }
+  const cursors = cursorsAt(topic, request.positions)
   let finished: ReadFailure | undefined
 
   const setPaused = (partitions: readonly number[], paused: boolean): void => {
@@ -134,6 +131,15 @@ export function createSimReader(world: SimReaderWorld, request: ReaderRequest): 
 interface Gathered {
   readonly batches: readonly PartitionBatch[]
   readonly failure: ReadFailure | undefined
+}
+
+function cursorsAt(topic: SimTopic, positions: readonly PartitionPosition[]): ReadonlyMap<number, Cursor> {
+  const cursors = new Map<number, Cursor>()
+  for (const { partition, nextOffset: position } of positions) {
+    topic.partition(partition)
+    cursors.set(partition, { position, paused: false, dead: false, reportedEnd: undefined })
+  }
+  return cursors
 }
 
 /** One fetch over all live partitions. The chooser decides how it is cut into polls; the order within one never changes. */

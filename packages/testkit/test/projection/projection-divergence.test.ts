@@ -161,6 +161,7 @@ describe('a new leader that lost nothing', () => {
     topic.deleteRecordsBefore(0, 5)
     world.log.reading.frozen = false
     await through(world, projection, 6)
+    expect(projection.status().ready).toBe(true)
     await projection.stop()
   })
 

@@ -22,6 +22,27 @@ const codes = async (world: SplitWorld): Promise<readonly string[]> => {
 }
 
 describe('one of the two servers restored or emptied', () => {
+  it.each(['data', 'checkpoints'] as const)(
+    '[CKP-53] what makes the server of the %s unfit makes the whole unfit',
+    async (side) => {
+      const world = createSplitWorld(2)
+      append(world, 0, 4)
+      await runOnce(world)
+      world[side].declare({
+        isPrimary: false,
+        isLoaded: false,
+        durability: 'process',
+        eviction: { policy: 'allkeys-lru', kind: 'any-key' },
+        expiringKeys: ['p:meta'],
+        database: { expected: '3', found: '0' },
+      })
+      const { facts } = await world.store().read({ topic: topicName, partitionCount: 2 })
+      expect(facts).toMatchObject({ durability: 'process', isPrimary: false, isLoaded: false })
+      const found = (await codes(world)).map((code) => code.replace(/@.*/, '')).sort()
+      expect(found).toEqual(['EVICTION_POLICY', 'KEY_EXPIRES', 'STORE_DATABASE', 'STORE_LOADING', 'STORE_REPLICA'])
+    },
+  )
+
   it('[CKP-19] [CK-46] the data server emptied: refused with DATA_TWIN, nothing written on either side', async () => {
     const world = createSplitWorld(3)
     append(world, 0, 10)
