@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ErrorReport, InspectReport, RebuildReport, VerifyReport } from '@tidemark/cli'
 import { createEmbeddedWorld, dispatches, removeKey, setField, topic } from './embedded-world.ts'
@@ -60,6 +62,18 @@ describe('verify', () => {
     expect(await tidemarkJson(verifying(world, '-n', 'other'))).toMatchObject(code)
     await world.produce((producer) => producer.deleteRecordsBefore(topic, 0, 2n as never))
     expect(await tidemarkJson(verifying(world))).toMatchObject(code)
+  })
+
+  it('[CLI-4] unverifiable: a compacted topic, unless the latest record per key is declared to suffice', async () => {
+    const world = await createEmbeddedWorld()
+    const names = readdirSync(world.logDirectory, { recursive: true, encoding: 'utf8' })
+    const file = join(world.logDirectory, names.find((name) => name.endsWith(`${topic}.json`))!)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"delete"', '"compact"'))
+    const report = await tidemarkJson<ErrorReport>(verifying(world))
+    expect(report).toMatchObject({ verdict: 'unverifiable', exitCode: 9 })
+    expect(report.error.message).toContain('cleanup.policy is compact')
+    const declared = await tidemarkJson(verifying(world, '--latest-record-per-key-suffices'))
+    expect(declared).toMatchObject({ verdict: 'equal', keysCompared: 3 })
   })
 
   it('[CLI-4] a module that cannot be used is said before anything is opened; one that throws is not its records’ fault', async () => {

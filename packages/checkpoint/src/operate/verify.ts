@@ -10,6 +10,7 @@ import type { MemoryData } from '../memory/memory-data.ts'
 import type { ProjectedDataReader, ProjectedValue } from '../projected-data.ts'
 import type { ProjectionStore } from '../projection-store.ts'
 import type { IdempotentWriter } from '../projection-write.ts'
+import type { PlanDeclarations } from '../start-planner.ts'
 import { createWriteBuffer } from '../write-buffer.ts'
 import { isUndecodable, refusePromise } from '../runtime/undecodable.ts'
 import type { Undecodable } from '../runtime/undecodable.ts'
@@ -25,6 +26,8 @@ export interface VerifyOptions {
   readonly data: ProjectedDataReader
   /** A second source of truth, for example the database the log was written from; compared where it has a value. */
   readonly canonical?: ProjectedDataReader
+  /** What the host declares about its projection; without it the history of a compacted topic is not complete. */
+  readonly declarations?: Partial<Pick<PlanDeclarations, 'latestRecordPerKeySuffices'>>
   readonly clock: Clock
   readonly limits: {
     /** Keys of the recomputed data held in memory at most. */
@@ -112,6 +115,7 @@ async function readEnds(
   if (bounds.kind === 'unreadable') throw failed(topic, bounds.message)
   const truncated = bounds.partitions.find(({ low }) => low > 0n)
   if (truncated !== undefined) throw failed(topic, `partition ${truncated.partition} starts at ${truncated.low}`)
+  await requireUncompacted(options)
   const stored = await store.read({ topic, partitionCount: identity.partitionCount })
   const ends = new Map<number, Offset>()
   for (let partition = 0; partition < identity.partitionCount; partition += 1) {
@@ -127,6 +131,15 @@ async function readEnds(
     ends.set(partition, twin ?? decoded.value.nextOffset)
   }
   return { identity, ends }
+}
+
+/** A compacted topic starts at 0 as well, without the records that later ones replaced. */
+async function requireUncompacted({ topic, log, limits, declarations }: VerifyOptions): Promise<void> {
+  const reading = await log.inspector.readSettings(topic, { deadlineMs: limits.inspectMsMax })
+  if (reading.kind === 'unreadable') throw failed(topic, `its settings cannot be read: ${reading.message}`)
+  const { compacted, cleanupPolicy } = reading.settings
+  if (!compacted || declarations?.latestRecordPerKeySuffices === true) return
+  throw failed(topic, `history is not complete: cleanup.policy is ${cleanupPolicy}`)
 }
 
 async function provenIdentity({ topic, log, limits }: VerifyOptions): Promise<LogIdentity> {

@@ -100,12 +100,13 @@ function addVerify(program: Command, host: CommandHost, sources: PlaceSources, k
   shared.addNameOptions(command, 'required')
   shared.addProjectOptions(shared.addLogOptions(shared.addStoreOptions(command)))
   command.option('--keys-max <n>', 'recomputed keys held in memory at most', wholeNumberOption(1, 2 ** 31), 1_000_000)
-  shared.addOutputOptions(command)
+  shared.addOutputOptions(shared.addDeclarationOptions(command, 'log'))
   command.action(async (options: ProjectOptions & { readonly keysMax: number }) => {
     const { namespace, dataPrefix, project, keysMax, stallMs, deadlineMs } = options
     const settings = {
       ...{ namespace, topic: options.topic!, dataPrefix, project, exportName: options.export },
       ...{ keysMax, stallMs, deadlineMs, quiet: options.quiet === true },
+      latestRecordPerKeySuffices: options.latestRecordPerKeySuffices === true,
       log: readLogPlace(options, sources),
       store: readStorePlace(options, sources),
       limit: shared.shownLimit(options),

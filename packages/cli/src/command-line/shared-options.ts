@@ -43,8 +43,8 @@ export function addNameOptions(command: Command, topic: 'required' | 'optional')
 }
 
 /** What the host declares about its projection; each widens what is safe. */
-export function addDeclarationOptions(command: Command, which: 'all' | 'store'): Command {
-  command.option('--data-keys-carry-no-expiry', 'the service declares dataKeysCarryNoExpiry')
+export function addDeclarationOptions(command: Command, which: 'all' | 'store' | 'log'): Command {
+  if (which !== 'log') command.option('--data-keys-carry-no-expiry', 'the service declares dataKeysCarryNoExpiry')
   if (which === 'store') return command
   return command.option('--latest-record-per-key-suffices', 'the service declares latestRecordPerKeySuffices')
 }

@@ -22,6 +22,7 @@ export interface VerifySettings {
   /** The host's module, relative to where the command runs. */
   readonly project: string
   readonly exportName: string
+  readonly latestRecordPerKeySuffices: boolean
   /** Keys of the recomputed data held in memory at most. */
   readonly keysMax: number
   /** How long the log may deliver nothing. */
@@ -33,7 +34,7 @@ export interface VerifySettings {
 
 /** Whether what is served is what the log says. Writes nothing. Promises: CLI-4. */
 export async function runVerify(settings: VerifySettings, host: CommandHost): Promise<Finished> {
-  const { namespace, topic, dataPrefix, keysMax, deadlineMs, limit } = settings
+  const { namespace, topic, dataPrefix, keysMax, deadlineMs, limit, latestRecordPerKeySuffices } = settings
   const { project, canonical } = await loadProjectModule(settings.project, settings.exportName, host.cwd)
   const place = await openStorePlace(settings.store, LOOKING, deadlineMs)
   const progress = createProgressLine(host, !settings.quiet)
@@ -49,6 +50,7 @@ export async function runVerify(settings: VerifySettings, host: CommandHost): Pr
         project,
         data: place.data(dataPrefix),
         ...(canonical === undefined ? {} : { canonical }),
+        declarations: { latestRecordPerKeySuffices },
         clock: systemClock,
         limits: { keysMax, inspectMsMax: deadlineMs, stallMsMax: settings.stallMs, differencesMax: limit },
         signal: host.signal,

@@ -125,6 +125,29 @@ describe('verifying a projection', () => {
     await expect(verify(silent)).rejects.toMatchObject(code)
   })
 
+  it('[CKP-44] a compacted topic starts at 0 and is complete only where the latest record per key is declared to suffice', async () => {
+    const world = await projected(50)
+    const topic = world.log.cluster.topic(topicName)
+    topic.cleanupPolicy = 'compact,delete'
+    const failure = { code: 'TM_CHECKPOINT_VERIFY_FAILED', message: expect.stringContaining('compact,delete') }
+    await expect(verify(world)).rejects.toMatchObject(failure)
+    const undeclared = { latestRecordPerKeySuffices: 'yes' as unknown as boolean }
+    await expect(verify(world, { declarations: undeclared })).rejects.toMatchObject(failure)
+    const declared = await verify(world, { declarations: { latestRecordPerKeySuffices: true } })
+    expect(declared).toMatchObject({ kind: 'equal', recordsRead: 51 })
+  })
+
+  it('[CKP-44] settings that cannot be read prove no complete history', async () => {
+    const world = await projected(10)
+    const log = world.log.openLog()
+    const readSettings = async () => ({ kind: 'unreadable', message: 'not authorized' }) as const
+    const blind = { ...log, inspector: { ...log.inspector, readSettings } }
+    await expect(verify(world, { log: blind })).rejects.toMatchObject({
+      code: 'TM_CHECKPOINT_VERIFY_FAILED',
+      message: expect.stringContaining('not authorized'),
+    })
+  })
+
   it('[CKP-44] a key that a later record removed must be absent where data is served', async () => {
     const world = createProjectionWorld({ partitions: 1 })
     const topic = world.log.cluster.topic(topicName)
