@@ -60,7 +60,7 @@ export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './ru
 export { createProjection } from './runtime/projection.ts'
 export type { CaughtUp, Projection, StartOutcome } from './runtime/projection.ts'
 export { explainStart } from './operate/explain-start.ts'
-export type { ExplainStartOptions, StartExplanation } from './operate/explain-start.ts'
+export type { ExplainStartOptions, OpenQuestion, StartExplanation } from './operate/explain-start.ts'
 export type { StrayKeys } from './operate/stray-keys.ts'
 export type { StartObservation } from './runtime/start-sequence.ts'
 export { inspectNamespace } from './operate/inspect-namespace.ts'

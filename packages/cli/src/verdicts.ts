@@ -23,7 +23,11 @@ export interface VerdictRow {
 
 /** Every verdict of every command, and the exit code it ends with. Both are stable; the guide shows this table. */
 export const verdicts: Readonly<Record<Verdict, VerdictRow>> = {
-  'would-start': { exitCode: 0, meaning: 'explain, rebuild without --execute: the start would go through' },
+  'would-start': {
+    exitCode: 0,
+    meaning:
+      'explain, rebuild without --execute: the start would go through, unless it finds what is listed as left open',
+  },
   sound: { exitCode: 0, meaning: 'inspect: everything stored can be read and agrees with itself' },
   equal: { exitCode: 0, meaning: 'verify: what is served is what the log says' },
   rebuilt: { exitCode: 0, meaning: 'rebuild --execute: the new namespace is caught up' },

@@ -67,7 +67,10 @@ describe('verify', () => {
   it('[CLI-4] unverifiable: a compacted topic, unless the latest record per key is declared to suffice', async () => {
     const world = await createEmbeddedWorld()
     const names = readdirSync(world.logDirectory, { recursive: true, encoding: 'utf8' })
-    const file = join(world.logDirectory, names.find((name) => name.endsWith(`${topic}.json`))!)
+    const file = join(
+      world.logDirectory,
+      names.find((name) => name.endsWith(`${topic}.json`))!,
+    )
     writeFileSync(file, readFileSync(file, 'utf8').replace('"delete"', '"compact"'))
     const report = await tidemarkJson<ErrorReport>(verifying(world))
     expect(report).toMatchObject({ verdict: 'unverifiable', exitCode: 9 })

@@ -30,8 +30,16 @@ export interface ExplainStartOptions {
   readonly signal?: CancelSignal
 }
 
-/** What a start would decide, what from, and what a deep look found. */
+/** A reason for which a start may still be refused, since only the start itself asks about it. */
+export interface OpenQuestion {
+  readonly code: 'DATA_NOT_EMPTY'
+  readonly message: string
+}
+
+/** What a start would decide, what from, what stays open, and what a deep look found. */
 export interface StartExplanation extends StartObservation {
+  /** Empty where the start asks no more than was asked here. */
+  readonly leftOpen: readonly OpenQuestion[]
   /** Absent unless asked for, and where no partition count is known to judge by. */
   readonly strays?: StrayKeys
 }
@@ -54,8 +62,9 @@ export async function explainStart(options: ExplainStartOptions): Promise<StartE
   const asked = { topic, log, store, readyTarget, declarations, limits: { inspectMsMax } }
   const observation = await dryRunStart(asked, options.signal ?? createCancelSource().signal)
   requireWanted(options)
+  const leftOpen = openQuestions(observation)
   const { identity } = observation.observed
-  if (options.deep === undefined || identity.kind !== 'proven') return observation
+  if (options.deep === undefined || identity.kind !== 'proven') return { ...observation, leftOpen }
   const { partitionCount } = identity.identity
   const strays = await findStrayKeys(
     options.deep,
@@ -64,7 +73,17 @@ export async function explainStart(options: ExplainStartOptions): Promise<StartE
   )
   // A pass that was cut short ends like a whole one, and a log that was asked no further has an unproven identity.
   requireWanted(options)
-  return { ...observation, verdict: withStrays(observation.verdict, strays, partitionCount), strays }
+  const verdict = withStrays(observation.verdict, strays, partitionCount)
+  return { ...observation, verdict, leftOpen: verdict.kind === 'start' ? leftOpen : [], strays }
+}
+
+/** Whether data stands where a first start needs none is asked in the transaction that creates the checkpoints, of the host. */
+function openQuestions({ verdict, observed }: StartObservation): readonly OpenQuestion[] {
+  if (verdict.kind !== 'start' || observed.writeModel !== 'transactional') return []
+  if (!verdict.createMeta && verdict.createCheckpoints.length === 0) return []
+  const message =
+    'a first start asks whether the data is empty, under its prefix and by isEmpty of the host; a look asks neither'
+  return [{ code: 'DATA_NOT_EMPTY', message }]
 }
 
 function requireWanted({ signal }: ExplainStartOptions): void {

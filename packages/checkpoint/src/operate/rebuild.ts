@@ -4,9 +4,9 @@ import { orStartFailed } from '../runtime/or-start-failed.ts'
 import { createProjection } from '../runtime/projection.ts'
 import type { Projection, StartOutcome } from '../runtime/projection.ts'
 import type { ProjectionOptions } from '../runtime/projection-options.ts'
-import type { PlanVerdict, StartPlan } from '../start-planner.ts'
+import type { StartPlan } from '../start-planner.ts'
 import { explainStart } from './explain-start.ts'
-import type { ExplainStartOptions } from './explain-start.ts'
+import type { ExplainStartOptions, OpenQuestion } from './explain-start.ts'
 
 /** A projection into a new namespace, and what becomes of the old one. */
 export interface RebuildOptions<Writer> {
@@ -40,7 +40,12 @@ export interface RebuildProblem {
 
 /** What a rebuild would do, or why it may not. */
 export type RebuildVerdict =
-  | { readonly kind: 'would-start'; readonly plan: StartPlan }
+  | {
+      readonly kind: 'would-start'
+      readonly plan: StartPlan
+      /** What only the start itself asks. */
+      readonly leftOpen: readonly OpenQuestion[]
+    }
   | Extract<RebuildOutcome, { readonly kind: 'refused' | 'start-refused' }>
 
 /** What a rebuild is judged by; nothing of it is opened, closed or changed. */
@@ -61,11 +66,9 @@ export async function explainRebuild(options: ExplainRebuildOptions): Promise<Re
   const { projection, old, data } = options
   const problems = await rebuildProblems(projection, old, data)
   if (problems.length > 0) return { kind: 'refused', problems }
-  return planVerdict((await explainStart(projection)).verdict)
-}
-
-function planVerdict(plan: PlanVerdict): Exclude<RebuildVerdict, { kind: 'refused' }> {
-  return plan.kind === 'refused' ? { kind: 'start-refused', start: plan } : { kind: 'would-start', plan }
+  const { verdict, leftOpen } = await explainStart(projection)
+  if (verdict.kind === 'refused') return { kind: 'start-refused', start: verdict }
+  return { kind: 'would-start', plan: verdict, leftOpen }
 }
 
 /**
@@ -84,10 +87,10 @@ export async function rebuild<Writer>(options: RebuildOptions<Writer>): Promise<
       return { kind: 'refused', problems }
     }
     const projection = createProjection(next)
-    const verdict = planVerdict(await projection.explain())
-    if (verdict.kind === 'start-refused') {
+    const verdict = await projection.explain()
+    if (verdict.kind === 'refused') {
       await projection.stop()
-      return verdict
+      return { kind: 'start-refused', start: verdict }
     }
     // Only once the new start is sure to be planned: a refused rebuild must not stop the old projection.
     if (data.kind === 'shared') await claimOld(options)

@@ -8,7 +8,7 @@ import type { Column } from './text-table.ts'
 
 /** An explanation for people. */
 export function renderExplain(report: ExplainReport, style: Style): readonly string[] {
-  const { namespace, topic, refusals, notes, partitions, deep } = report
+  const { namespace, topic, refusals, notes, leftOpen, partitions, deep } = report
   const what = `${namespace} from ${topic}`
   const count = refusals.total === 1 ? '1 reason' : `${grouped(refusals.total)} reasons`
   const head =
@@ -25,8 +25,15 @@ export function renderExplain(report: ExplainReport, style: Style): readonly str
     ...(notes.total === 0 ? [] : ['', style.strong('notes')]),
     ...notes.items.map(({ code, partition, message }) => `  ${style.warn(code)} partition ${partition}: ${message}`),
     ...omitted(notes, 'notes', style),
+    ...renderLeftOpen(leftOpen, style),
     ...(deep === undefined ? [] : renderDeep(deep, style)),
   ]
+}
+
+/** What only the start itself asks; a good verdict must not be read without it. */
+export function renderLeftOpen({ items }: ExplainReport['leftOpen'], style: Style): readonly string[] {
+  if (items.length === 0) return []
+  return ['', style.strong('left open'), ...items.map(({ code, message }) => `  ${style.warn(code)}: ${message}`)]
 }
 
 /** What a store says of itself, on one line. */

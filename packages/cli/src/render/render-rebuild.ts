@@ -1,12 +1,13 @@
 import type { RebuildReport } from '../reports/rebuild-report.ts'
 import { grouped } from './printable.ts'
+import { renderLeftOpen } from './render-explain.ts'
 import { omitted, renderReasons } from './render-reasons.ts'
 import type { Style } from './style.ts'
 import { textPairs } from './text-table.ts'
 
 /** A rebuild for people. */
 export function renderRebuild(report: RebuildReport, style: Style): readonly string[] {
-  const { problems, refusals, dirty } = report
+  const { problems, refusals, leftOpen, dirty } = report
   return [
     headline(report, style),
     '',
@@ -15,6 +16,7 @@ export function renderRebuild(report: RebuildReport, style: Style): readonly str
     ...omitted(problems, 'problems', style),
     ...renderReasons(refusals, style),
     ...(dirty === undefined ? [] : renderReasons({ total: 1, items: [dirty] }, style)),
+    ...renderLeftOpen(leftOpen, style),
     ...advice(report),
   ]
 }

@@ -1,5 +1,5 @@
 import { decodeCheckpoint } from '@tidemark/checkpoint'
-import type { PartitionStart, PlanNote, ReadyTarget, StartExplanation } from '@tidemark/checkpoint'
+import type { OpenQuestion, PartitionStart, PlanNote, ReadyTarget, StartExplanation } from '@tidemark/checkpoint'
 import type { PartitionBounds } from '@tidemark/log'
 import { verdicts } from '../verdicts.ts'
 import type { Verdict } from '../verdicts.ts'
@@ -19,6 +19,8 @@ export interface ExplainReport extends ReportHead<'explain'> {
   readonly log: LogLine
   readonly refusals: BoundedList<ReasonLine>
   readonly notes: BoundedList<PlanNote>
+  /** Reasons for which the start may still be refused, since only the start itself asks about them. */
+  readonly leftOpen: BoundedList<OpenQuestion>
   /** What a start would create. */
   readonly creates: { readonly meta: boolean; readonly checkpoints: number }
   /** Offsets to read until ready, over all partitions. */
@@ -65,7 +67,7 @@ export function explainReport(
   explanation: StartExplanation,
   limit: number,
 ): ExplainReport {
-  const { verdict, observed, strays } = explanation
+  const { verdict, observed, leftOpen, strays } = explanation
   const refusals = verdict.kind === 'refused' ? verdict.refusals : []
   const outcome: Verdict = verdict.kind === 'start' ? 'would-start' : refusalVerdict(refusals)
   const rows = explainedPartitions(explanation)
@@ -82,6 +84,7 @@ export function explainReport(
     log: logLine(names.log, explanation),
     refusals: boundedMap(refusals, limit, reasonLine),
     notes: boundedList(verdict.kind === 'start' ? verdict.notes : [], limit),
+    leftOpen: boundedList(leftOpen, limit),
     creates:
       verdict.kind === 'start'
         ? { meta: verdict.createMeta, checkpoints: verdict.createCheckpoints.length }

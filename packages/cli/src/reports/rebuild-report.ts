@@ -1,8 +1,15 @@
-import type { DirtyReason, PlanVerdict, RebuildProblem, RebuildVerdict, StartPlan } from '@tidemark/checkpoint'
+import type {
+  DirtyReason,
+  OpenQuestion,
+  PlanVerdict,
+  RebuildProblem,
+  RebuildVerdict,
+  StartPlan,
+} from '@tidemark/checkpoint'
 import { verdicts } from '../verdicts.ts'
 import type { Verdict } from '../verdicts.ts'
 import { printable } from '../render/printable.ts'
-import { boundedMap } from './bounded-list.ts'
+import { boundedList, boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'
 import { dirtyRunbook, MESSAGE_LENGTH_MAX, reasonLine, refusalVerdict, shownValues } from './reason-line.ts'
 import { REPORT_VERSION } from './report.ts'
@@ -23,6 +30,8 @@ export interface RebuildReport extends ReportHead<'rebuild'> {
   readonly executed: boolean
   readonly problems: BoundedList<RebuildProblem>
   readonly refusals: BoundedList<ReasonLine>
+  /** Of a look: reasons for which the start may still be refused, since only the start itself asks about them. */
+  readonly leftOpen: BoundedList<OpenQuestion>
   /** Absent where the start was not planned. */
   readonly plan?: { readonly partitions: number; readonly toRead: string }
   readonly applied?: { readonly records: number; readonly quarantined: number }
@@ -43,7 +52,11 @@ export function rebuildReport(frame: RebuildFrame, outcome: RebuildVerdict, limi
       return { ...framed(frame, refusalVerdict(refusals)), refusals: boundedMap(refusals, limit, reasonLine) }
     }
     case 'would-start':
-      return { ...framed(frame, 'would-start'), plan: planLine(outcome.plan) }
+      return {
+        ...framed(frame, 'would-start'),
+        leftOpen: boundedList(outcome.leftOpen, limit),
+        plan: planLine(outcome.plan),
+      }
   }
 }
 
@@ -78,7 +91,7 @@ export function begunReport(
 function framed(frame: RebuildFrame, verdict: Verdict): RebuildReport {
   const none = { total: 0, items: [] }
   const head = { version: REPORT_VERSION, command: 'rebuild', verdict, exitCode: verdicts[verdict].exitCode } as const
-  return { ...head, ...frame, problems: none, refusals: none }
+  return { ...head, ...frame, problems: none, refusals: none, leftOpen: none }
 }
 
 function planLine(plan: StartPlan): NonNullable<RebuildReport['plan']> {

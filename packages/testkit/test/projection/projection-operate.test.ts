@@ -1,6 +1,10 @@
 import { explainRebuild, explainStart, inspectNamespace, rebuild, verifyProjection } from '@tidemark/checkpoint'
 import type { ProjectionStore, RebuildVerdict } from '@tidemark/checkpoint'
-import { createMemoryDataReader, createMemoryProjectionStore } from '@tidemark/checkpoint/memory'
+import {
+  createMemoryDataReader,
+  createMemoryProjectionStore,
+  createTransactionalMemoryProjectionStore,
+} from '@tidemark/checkpoint/memory'
 import { describe, expect, it } from 'vitest'
 import { createProjectionWorld, dispatch, projectDispatch, topicName } from './projection-world.ts'
 import type { ProjectionWorld } from './projection-world.ts'
@@ -51,6 +55,35 @@ describe('explaining a start', () => {
     await projection.stop()
     if (verdict.kind === 'refused') expect(started).toEqual(verdict)
     else expect(started).toMatchObject({ kind: 'started', plan: { partitions: verdict.partitions } })
+  })
+
+  it('[CKP-48] a first start on a transactional store asks what a look does not, and the look says so', async () => {
+    const world = await projected()
+    const transactional = (namespace: string) =>
+      createTransactionalMemoryProjectionStore({
+        namespace,
+        server: world.server,
+        nonce: () => world.chooser.hex(32),
+        isEmpty: () => false,
+      })
+    const openOf = async (store: ProjectionStore<never>) => {
+      const { verdict, leftOpen } = await explainStart({ ...asked(world), store })
+      return [verdict.kind, ...leftOpen.map(({ code }) => code)]
+    }
+    expect(await openOf(transactional('fresh') as never)).toEqual(['start', 'DATA_NOT_EMPTY'])
+    expect(await openOf(transactional('p') as never)).toEqual(['start'])
+    expect(await openOf(open(world, 'fresh') as never)).toEqual(['start'])
+    const look = await explainRebuild({
+      projection: { ...asked(world), store: transactional('fresh') },
+      old: { namespace: open(world).namespace, dataPrefix: 'old:' },
+      data: { kind: 'new-prefix' },
+    })
+    expect(look).toMatchObject({ kind: 'would-start', leftOpen: [{ code: 'DATA_NOT_EMPTY' }] })
+    // Where it can be asked, the start finds what was left open.
+    const started = await world.projection({ store: transactional('fresh') as never }).start()
+    expect(started).toMatchObject({ kind: 'refused', refusals: [{ code: 'DATA_NOT_EMPTY' }] })
+    world.log.cluster.recreateTopic(topicName)
+    expect(await openOf(transactional('p') as never)).toEqual(['refused'])
   })
 
   it('[CKP-48] options that make no sense are refused before anything is asked', async () => {
