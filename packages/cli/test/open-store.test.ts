@@ -16,13 +16,13 @@ describe('opening a PGlite directory to look', () => {
     mkdirSync(join(directory, 'data'), { recursive: true })
     writeFileSync(join(directory, 'data', 'PG_VERSION'), '17\n')
     if (mark !== undefined) writeFileSync(join(directory, mark), '')
-    const before = readdirSync(directory, { recursive: true }).sort()
+    const before = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()
     const place = { kind: 'pglite', directory, schemas: {} } as const
     await expect(openStorePlace(place, LOOKING, 1_000)).rejects.toMatchObject({
       code: 'TM_CLI_FILE_UNREADABLE',
       details: { file: directory },
     })
-    expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before)
+    expect(readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()).toEqual(before)
     expect(readFileSync(join(directory, 'data', 'PG_VERSION'), 'utf8')).toBe('17\n')
   })
 })

@@ -219,22 +219,32 @@ describe('waiting for replicas', () => {
     },
   )
 
-  it('[RED-27] sixteen steps at once, while the replica is silent, all come out advanced', { timeout: 60_000 }, async () => {
-    const { failover, link } = await scene()
-    const reports: ReplicationReport[] = []
-    const waitReplicas = { count: 1, timeoutMs: 400, onReplication: (report: ReplicationReport): void => void reports.push(report) }
-    const redis = createSafeRedis(failover.primary.url, { commandDeadlineMs: 1_500 })
-    const store = createRedisProjectionStore({ redis, namespace: 'ns', form: 'atomic', waitReplicas })
-    open.push(store)
-    const claimed = await start(store)
-    expect(await codeOf(advance(claimed, { from: 0, to: 1 }))).toBe('advanced')
-    link.silence()
-    for (const first of [1, 17]) {
-      const steps = Array.from({ length: 16 }, (_, n) => codeOf(advance(claimed, { from: first + n, to: first + n + 1 })))
-      expect(await Promise.all(steps)).toEqual(steps.map(() => 'advanced'))
-    }
-    expect(reports.slice(1)).toHaveLength(32)
-    expect(reports.slice(1).every(({ acknowledged, isReplicated }) => acknowledged === 0 && !isReplicated)).toBe(true)
-    expect((await store.read(readRequest)).checkpoints.get(0)?.['next_offset']).toBe('33')
-  })
+  it(
+    '[RED-27] sixteen steps at once, while the replica is silent, all come out advanced',
+    { timeout: 60_000 },
+    async () => {
+      const { failover, link } = await scene()
+      const reports: ReplicationReport[] = []
+      const waitReplicas = {
+        count: 1,
+        timeoutMs: 400,
+        onReplication: (report: ReplicationReport): void => void reports.push(report),
+      }
+      const redis = createSafeRedis(failover.primary.url, { commandDeadlineMs: 1_500 })
+      const store = createRedisProjectionStore({ redis, namespace: 'ns', form: 'atomic', waitReplicas })
+      open.push(store)
+      const claimed = await start(store)
+      expect(await codeOf(advance(claimed, { from: 0, to: 1 }))).toBe('advanced')
+      link.silence()
+      for (const first of [1, 17]) {
+        const steps = Array.from({ length: 16 }, (_, n) =>
+          codeOf(advance(claimed, { from: first + n, to: first + n + 1 })),
+        )
+        expect(await Promise.all(steps)).toEqual(steps.map(() => 'advanced'))
+      }
+      expect(reports.slice(1)).toHaveLength(32)
+      expect(reports.slice(1).every(({ acknowledged, isReplicated }) => acknowledged === 0 && !isReplicated)).toBe(true)
+      expect((await store.read(readRequest)).checkpoints.get(0)?.['next_offset']).toBe('33')
+    },
+  )
 })

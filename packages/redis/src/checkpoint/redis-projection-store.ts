@@ -31,8 +31,8 @@ import { readState } from './read-state.ts'
 import { commutingBuffers, idempotentBuffers } from './step-buffer.ts'
 import type { StepBuffers } from './step-buffer.ts'
 import { twoStepAdvance } from './two-step-advance.ts'
-import { checkedWait, reportReplication, withReplication } from './wait-replicas.ts'
-import type { RedisWait } from './wait-replicas.ts'
+import { createReplicaWaits } from './wait-replicas.ts'
+import type { RedisWait, ReplicaCall, ReplicaWaits } from './wait-replicas.ts'
 import type { StepWrites } from './write-encoding.ts'
 
 /** How a step is made. It decides which writes may exist, so it has no default. */
@@ -89,7 +89,7 @@ export function createRedisProjectionStore(
     session,
     keys: keyLayout(namespace),
     bootstrap: createCheckpoints,
-    ...(options.waitReplicas === undefined ? {} : { waitReplicas: checkedWait(options.waitReplicas, redis) }),
+    ...(options.waitReplicas === undefined ? {} : { waits: createReplicaWaits(options.waitReplicas, redis) }),
   })
 }
 
@@ -131,7 +131,7 @@ export interface RedisStoreParts {
   readonly session: RedisSession
   readonly keys: KeyLayout
   readonly bootstrap: typeof createCheckpoints
-  readonly waitReplicas?: RedisWait
+  readonly waits?: ReplicaWaits
 }
 
 class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
@@ -162,51 +162,64 @@ class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
   async read(request: ReadStateRequest): Promise<StoredState> {
     topicNameOf(request.topic)
     if (request.partitionCount !== undefined) checkPartitionCount(request.partitionCount)
-    const { session, keys, database, waitReplicas } = this.#parts
-    return session.run('read', async (link) => {
-      const stored = await readState(link, keys, database, request)
-      return waitReplicas === undefined ? stored : withReplication(link, waitReplicas, stored)
-    })
+    const { keys, database, waits } = this.#parts
+    const { value, call } = await this.#run('read', (link) => readState(link, keys, database, request))
+    return waits === undefined ? value : waits.stateOf(call, value)
   }
 
   async claim(request: ClaimRequest): Promise<Claim> {
     topicNameOf(request.topic)
     checkPartitionCount(request.partitionCount)
-    const { session, keys } = this.#parts
-    return session.run('claim', (link) => {
+    const { keys } = this.#parts
+    const { value } = await this.#run('claim', async (link) => {
       this.#checkWritable(link, 'claim')
       return claimFences(link, keys, request)
     })
+    return value
   }
 
   async bootstrap(request: BootstrapRequest): Promise<BootstrapOutcome> {
-    const { session, keys, bootstrap } = this.#parts
-    return session.run('bootstrap', (link) => {
+    const { keys, bootstrap } = this.#parts
+    const { value } = await this.#run('bootstrap', async (link) => {
       this.#checkWritable(link, 'bootstrap')
       return bootstrap(link, keys, request)
     })
+    return value
   }
 
   async advance(request: AdvanceRequest<Writer>): Promise<AdvanceOutcome> {
     const step = this.#buffers.writesOf(request.writes)
     invariant(request.to >= request.from, 'RED-9', `a step from ${request.from} back to ${request.to}`)
-    const { session, keys, waitReplicas } = this.#parts
-    return session.run('advance', async (link) => {
+    const { keys, waits } = this.#parts
+    const { value, call } = await this.#run('advance', async (link): Promise<AdvanceOutcome> => {
       this.#checkWritable(link, 'advance')
       const { process } = link.facts
       if (process !== request.process) return { kind: 'process-changed', process }
       const outcome = await this.#advance(link, keys, this.dataPrefix, this.stepLimits, request, step)
       // The server was exchanged behind an open socket (a proxy): what the link knows about it is no longer true.
       if (outcome.kind === 'process-changed') link.destroy()
-      if (outcome.kind === 'advanced' && waitReplicas !== undefined) {
-        await reportReplication(link, waitReplicas, request.partition)
-      }
       return outcome
     })
+    // Outside the work of the call: what the replicas say, or do not, is no failure of a confirmed step.
+    if (value.kind === 'advanced') await waits?.report(call, request.partition)
+    return value
   }
 
   close(): Promise<void> {
     return this.#parts.session.close()
+  }
+
+  /** Does the work of a call on a link, in turn with the questions to replicas that go over it. */
+  async #run<T>(
+    operation: string,
+    work: (link: RedisLink) => Promise<T>,
+  ): Promise<{ readonly value: T; readonly call: ReplicaCall }> {
+    const { session, waits } = this.#parts
+    const startedAtMs = performance.now()
+    return session.run(operation, async (link) => {
+      const value = await (waits === undefined ? work(link) : waits.during(link, () => work(link)))
+      return { value, call: { link, startedAtMs } }
+    })
   }
 
   /** A connection that fell through to another logical database must not be written to; reading reports it. */
