@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { explainStart } from '@tidemark/checkpoint'
+import { createMemoryServer, createTransactionalMemoryProjectionStore } from '@tidemark/checkpoint/memory'
 import type { ErrorReport, ExplainReport } from '@tidemark/cli'
+import { createEmbeddedLog } from '@tidemark/embedded'
+import { renderExplain } from '../src/render/render-explain.ts'
+import { styleOf } from '../src/render/style.ts'
+import { explainReport } from '../src/reports/explain-report.ts'
 import { createEmbeddedWorld, dispatches, removeKey, setField, topic } from './embedded-world.ts'
 import { tidemark, tidemarkJson } from './recorded-host.ts'
 
@@ -56,6 +62,23 @@ describe('explain', () => {
     const report = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...names, ...target])
     expect(report).toMatchObject({ verdict: 'would-start', creates: { meta: true, checkpoints: 2 }, toRead: '10' })
     expect(report.partitions.items.map(({ origin }) => origin)).toEqual(['first-start', 'first-start'])
+  })
+
+  it('[CLI-2] a first start on a transactional store has a question left open, for programs and for people', async () => {
+    const world = await createEmbeddedWorld()
+    const nonce = () => 'ab'.repeat(16)
+    const server = createMemoryServer({ nonce })
+    const store = createTransactionalMemoryProjectionStore({ namespace: 'fresh', server, nonce, isEmpty: () => false })
+    const log = createEmbeddedLog({ directory: world.logDirectory })
+    const explanation = await explainStart({ topic, log, store, readyTarget: 'hw', inspectMsMax: 1_000 })
+    const report = explainReport({ store: 's', log: 'l' }, explanation, 40)
+    expect(report).toMatchObject({
+      verdict: 'would-start',
+      leftOpen: { total: 1, items: [{ code: 'DATA_NOT_EMPTY', message: expect.stringContaining('isEmpty') }] },
+    })
+    expect(renderExplain(report, styleOf(false)).join('\n')).toMatch(/\n\nleft open\n {2}DATA_NOT_EMPTY: .*isEmpty/)
+    const known = await tidemark(['explain', ...world.places, ...world.names, ...target])
+    expect(known.stdout).not.toContain('left open')
   })
 
   it('[CLI-1] [CLI-2] lists every refusal at once with values, remedy and page, and changes no byte', async () => {
