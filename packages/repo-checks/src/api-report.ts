@@ -69,7 +69,7 @@ function extract(config: ExtractorConfig, compilerState: CompilerState): Omit<Ap
     messageCallback(message) {
       const forgotten = message.messageId === 'ae-forgotten-export' ? /"([^"]+)"/.exec(message.text)?.[1] : undefined
       if (forgotten !== undefined) unreachable.push(forgotten)
-      else if (loud.has(message.logLevel) && message.category !== 'console') {
+      else if (loud.has(message.logLevel) && message.category !== 'console' && !isForeign(message.sourceFilePath)) {
         faults.push(`${message.messageId}: ${message.text}`)
       }
       message.handled = true
@@ -77,6 +77,11 @@ function extract(config: ExtractorConfig, compilerState: CompilerState): Omit<Ap
   })
   const text = readFileSync(config.reportFilePath, 'utf8')
   return { text, ...exportedNames(text), unreachable, faults }
+}
+
+/** A client's own declarations may want a browser's types; what they lack is no fault of an entry that names the client. */
+function isForeign(file: string | undefined): boolean {
+  return file !== undefined && /[/]node_modules[/](?!@tidemark[/])/.test(file)
 }
 
 /** What a report exports, and what of it has no docstring on any of its declarations; an overload needs none of its own. */

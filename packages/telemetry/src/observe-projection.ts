@@ -30,8 +30,6 @@ export interface ProjectionObservation {
   [Symbol.dispose](): void
 }
 
-type ObservedProjection = Pick<Projection, 'status' | 'observe'>
-
 type Attributes = Readonly<Record<string, string>>
 
 /**
@@ -44,7 +42,7 @@ type Attributes = Readonly<Record<string, string>>
  * @throws {TidemarkError} TM_CORE_LIMIT_INVALID
  */
 export function observeProjection(
-  projection: ObservedProjection,
+  projection: Pick<Projection, 'status' | 'observe'>,
   options: ObserveProjectionOptions,
 ): ProjectionObservation {
   const { meter, partitionsMax = PARTITIONS_REPORTED_DEFAULT } = options
