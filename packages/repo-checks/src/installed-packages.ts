@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,14 +19,30 @@ export interface LoadedEntry {
   readonly error?: string
 }
 
+/** Where the workspace holds what packages depend on from elsewhere: a project without a network has it from there. */
+export function dependenciesFromElsewhere(packages: readonly WorkspacePackage[]): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const { folder, manifest } of packages) {
+    for (const name of Object.keys(manifest.dependencies ?? {})) {
+      if (!name.startsWith('@tidemark/')) found[name] = realpathSync(join(root, folder, 'node_modules', name))
+    }
+  }
+  return found
+}
+
 /**
  * Installs tarballs into a new project with npm, without a network and without the peers.
  *
- * Throws: whatever npm says when a tarball asks for something that no other tarball brings.
+ * Throws: whatever npm says when a tarball asks for something that neither another tarball nor `elsewhere` brings.
  */
-export async function installTarballs(folder: string, packed: readonly PackedPackage[]): Promise<void> {
+export async function installTarballs(
+  folder: string,
+  packed: readonly PackedPackage[],
+  elsewhere: Readonly<Record<string, string>> = {},
+): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  const dependencies = Object.fromEntries(packed.map(({ name, tarball }) => [name, `file:${tarball}`]))
+  const files = [...packed.map(({ name, tarball }) => [name, tarball] as const), ...Object.entries(elsewhere)]
+  const dependencies = Object.fromEntries(files.map(([name, file]) => [name, `file:${file}`]))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, dependencies }))
   const flags = ['--offline', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
   const cache = ['--cache', join(folder, '.npm')]
@@ -37,6 +53,8 @@ export async function installTarballs(folder: string, packed: readonly PackedPac
 export function linkPeers(folder: string, pack: WorkspacePackage): void {
   for (const name of Object.keys(pack.manifest.peerDependencies ?? {})) {
     const target = join(folder, 'node_modules', name)
+    // Another package of the project may have the same peer.
+    if (existsSync(target)) continue
     mkdirSync(dirname(target), { recursive: true })
     symlinkSync(realpathSync(join(root, pack.folder, 'node_modules', name)), target)
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { entryPoints } from '../../src/entry-points.ts'
-import { installTarballs, linkPeers, loadEntries } from '../../src/installed-packages.ts'
+import { dependenciesFromElsewhere, installTarballs, linkPeers, loadEntries } from '../../src/installed-packages.ts'
 import type { LoadedEntry } from '../../src/installed-packages.ts'
 import { fileFaults, packPackages, publintFaults, typesFaults } from '../../src/packed-package.ts'
 import type { PackedPackage } from '../../src/packed-package.ts'
@@ -42,7 +42,7 @@ describe('a project that installed the tarballs without a network', () => {
   let alone: Readonly<Record<string, LoadedEntry>>
   let loaded: Readonly<Record<string, LoadedEntry>>
   beforeAll(async () => {
-    await installTarballs(consumer, [...packed.values()])
+    await installTarballs(consumer, [...packed.values()], dependenciesFromElsewhere(shipped))
     alone = await loadEntries(consumer, specifiers)
     for (const pack of shipped) linkPeers(consumer, pack)
     loaded = await loadEntries(consumer, specifiers)
@@ -59,6 +59,8 @@ describe('a project that installed the tarballs without a network', () => {
   it('misses an absent peer only in the entries that use it', () => {
     const broken = Object.entries(alone).filter(([, { error }]) => error !== undefined)
     expect(broken.map(([specifier, { error }]) => `${specifier}: ${error}`).toSorted()).toEqual([
+      '@tidemark/postgres/pg: ERR_MODULE_NOT_FOUND',
+      '@tidemark/postgres/pglite: ERR_MODULE_NOT_FOUND',
       '@tidemark/redis/checkpoint: ERR_MODULE_NOT_FOUND',
       '@tidemark/testkit/arbitrary: ERR_MODULE_NOT_FOUND',
     ])
