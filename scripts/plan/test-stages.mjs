@@ -12,7 +12,7 @@ const allStages = [
   { name: 'build', kind: 'check', what: 'tsup', timeoutMs: 10 * minute },
   { name: 'package', kind: 'vitest', suffix: '.package.test.ts', timeoutMs: 5 * minute },
   { name: 'sim', kind: 'vitest', suffix: '.sim.test.ts', timeoutMs: 15 * minute },
-  { name: 'service', kind: 'vitest', suffix: '.service.test.ts', timeoutMs: 25 * minute, services: true },
+  { name: 'service', kind: 'vitest', suffix: '.service.test.ts', timeoutMs: 40 * minute, services: true },
   { name: 'example', kind: 'check', what: 'the demo on the built packages', timeoutMs: 10 * minute },
 ]
 
