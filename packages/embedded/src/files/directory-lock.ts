@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -15,10 +15,14 @@ export interface DirectoryLock {
 interface Holder {
   readonly pid: number
   readonly host: string
+  /** A digest of the machine's own id, `unknown` where it has none: one host name may be given to several machines. */
+  readonly machine: string
   /** When the process started and in which boot, so that a reused process id is not taken for the holder. */
   readonly start: string
   readonly nonce: string
 }
+
+const unknownMachine = 'unknown'
 
 /**
  * Takes the writer's lock of a directory, or takes it over from a process that no longer exists.
@@ -26,11 +30,16 @@ interface Holder {
  * Synchronous, because nothing else may happen in between and it happens once.
  * @throws {TidemarkError} TM_EMBEDDED_LOCKED naming the holder.
  */
-export function acquireDirectoryLock(directory: string, name: string): DirectoryLock {
+export function acquireDirectoryLock(
+  directory: string,
+  name: string,
+  machine: string = machineDigest(),
+): DirectoryLock {
   const path = join(directory, name)
   const holder: Holder = {
     pid: process.pid,
     host: hostname(),
+    machine,
     start: processStart(process.pid) ?? 'unknown',
     nonce: randomBytes(16).toString('hex'),
   }
@@ -40,7 +49,7 @@ export function acquireDirectoryLock(directory: string, name: string): Directory
   try {
     // A link appears with its content or fails because the name is taken; there is never an empty lock file.
     if (!tryLink(own, path)) {
-      removeStale(path)
+      removeStale(path, machine)
       if (!tryLink(own, path)) throw locked(path, describe(readHolder(path)))
     }
   } finally {
@@ -57,12 +66,12 @@ export function acquireDirectoryLock(directory: string, name: string): Directory
   }
 }
 
-function removeStale(path: string): void {
+function removeStale(path: string, machine: string): void {
   const judged = readText(path)
   if (judged === undefined) return
   const holder = parseHolder(judged)
   if (holder === undefined) throw locked(path, 'an unreadable lock file')
-  if (isAlive(holder)) throw locked(path, describe(holder))
+  if (isAlive(holder, machine)) throw locked(path, describe(holder))
   const aside = `${path}.stale-${randomBytes(8).toString('hex')}`
   try {
     renameSync(path, aside)
@@ -81,9 +90,10 @@ function removeStale(path: string): void {
   }
 }
 
-function isAlive(holder: Holder): boolean {
+function isAlive(holder: Holder, machine: string): boolean {
   // The process ids of another host mean nothing here, so its lock is never judged stale.
   if (holder.host !== hostname()) return true
+  if (holder.machine !== machine && holder.machine !== unknownMachine && machine !== unknownMachine) return true
   try {
     process.kill(holder.pid, 0)
   } catch (error) {
@@ -103,6 +113,13 @@ function processStart(pid: number): string | undefined {
   return fields[19] === undefined ? undefined : `${boot.trim()}:${fields[19]}`
 }
 
+/** Stands for the machine's id, which is confidential, in a file that others may read. Source: machine-id(5). */
+function machineDigest(): string {
+  const id = readText('/etc/machine-id')?.trim() ?? ''
+  if (!/^[0-9a-f]{32}$/.test(id)) return unknownMachine
+  return createHash('sha256').update(`tidemark lock ${id}`).digest('hex').slice(0, 32)
+}
+
 function readHolder(path: string): Holder | undefined {
   return parseHolder(readText(path) ?? '')
 }
@@ -110,10 +127,11 @@ function readHolder(path: string): Holder | undefined {
 function parseHolder(text: string): Holder | undefined {
   try {
     const value = JSON.parse(text) as Partial<Holder> | null
-    const { pid, host, start, nonce } = value ?? {}
+    const { pid, host, machine = unknownMachine, start, nonce } = value ?? {}
     if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined
     if (typeof start !== 'string' || typeof nonce !== 'string') return undefined
-    return { pid: pid!, host, start, nonce }
+    if (typeof machine !== 'string') return undefined
+    return { pid: pid!, host, machine, start, nonce }
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { IdempotentWriter } from '@tidemark/checkpoint'
 import { createEmbeddedDataReader, createEmbeddedProjectionStore, createEmbeddedStorage } from '@tidemark/embedded'
+import { acquireDirectoryLock } from '../../src/files/directory-lock.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { advance, begin } from './projection-steps.ts'
 
@@ -101,6 +102,19 @@ describe('the embedded projection store', () => {
     await expect(opened(directory)).rejects.toThrow(/on elsewhere/)
     writeFileSync(path, '')
     await expect(opened(directory)).rejects.toThrow(/an unreadable lock file/)
+  })
+
+  it('[EMB-3] a holder on another machine of the same name is not gone because its process is not found here', () => {
+    const directory = temporaryDirectory()
+    acquireDirectoryLock(directory, 'l', 'here')
+    const path = join(directory, 'l')
+    const gone = { ...(JSON.parse(readFileSync(path, 'utf8')) as object), pid: 4_194_303 }
+    writeFileSync(path, JSON.stringify({ ...gone, machine: 'elsewhere' }))
+    expect(() => acquireDirectoryLock(directory, 'l', 'here')).toThrow(/process 4194303 on/)
+    for (const machine of ['here', 'unknown', undefined]) {
+      writeFileSync(path, JSON.stringify({ ...gone, machine }))
+      acquireDirectoryLock(directory, 'l', 'here')
+    }
   })
 
   it('[EMB-3] a writer whose lock was taken away stops at its next step and serves nothing', async () => {
