@@ -96,6 +96,20 @@ describe('reading back', () => {
     expect(open.opened).toEqual(['0@5 1@1', '0@5000'])
   })
 
+  it('[KAF-10] an opening that fails is told; a later one costs only its own round', async () => {
+    const failing: OpenReader = async () => {
+      throw new Error('no broker')
+    }
+    await expect(read([[0, 5]], failing)).rejects.toThrow('no broker')
+    const first = scripted([[fetched(batch(0, [5]))]])
+    const once: OpenReader = (request) => (first.opened.length === 0 ? first(request) : failing(request))
+    const both = [
+      [0, 5],
+      [0, 5_000],
+    ] as const
+    expect(await read(both, once)).toEqual(['0@5 record', '0@5000 unreadable'])
+  })
+
   it('[KAF-10] what is not proven by the deadline, or when the reader fails, is unreadable', async () => {
     expect(
       await read(

@@ -38,8 +38,11 @@ type Run = readonly ReadBackStretch[]
 export async function readBackRecords(request: ReadBackRequest, open: OpenReader): Promise<readonly ReadBack[]> {
   const until = systemClock.monotonicMs() + request.deadlineMs
   const answers: ReadBack[] = []
-  for (const round of roundsOf(request.records)) {
-    answers.push(...(await readRound(request, round, until, open)))
+  for (const [index, round] of roundsOf(request.records).entries()) {
+    const reading = readRound(request, round, until, open)
+    // What earlier rounds answered stays answered, also where a later one cannot even be opened.
+    const later = (error: unknown): readonly ReadBack[] => unreadable(round.flat(), messageOf(error))
+    answers.push(...(await (index === 0 ? reading : reading.catch(later))))
   }
   return answers
 }
@@ -70,20 +73,13 @@ async function readRound(
   const remainingMs = (): number => until - systemClock.monotonicMs()
   const waiting = new Map(round.map((run) => [run[0]!.partition, [...run]]))
   const answers: ReadBack[] = []
-  const giveUp = (message: string): readonly ReadBack[] => {
-    for (const run of waiting.values())
-      for (const stretch of run) answers.push({ kind: 'unreadable', ...stretch, message })
-    return answers
-  }
+  const giveUp = (message: string): readonly ReadBack[] => [
+    ...answers,
+    ...unreadable([...waiting.values()].flat(), message),
+  ]
   if (remainingMs() <= 0) return giveUp('the deadline passed before the read began')
   const positions = round.map(([first]) => ({ partition: first!.partition, nextOffset: first!.offset }))
-  let reader: LogReader
-  try {
-    reader = await open({ topic: request.topic, positions, deadlineMs: remainingMs() })
-  } catch (error) {
-    // What earlier rounds answered stays answered.
-    return giveUp(messageOf(error))
-  }
+  const reader = await open({ topic: request.topic, positions, deadlineMs: remainingMs() })
   try {
     while (waiting.size > 0) {
       if (request.signal?.aborted === true) return giveUp('cancelled')
@@ -108,6 +104,10 @@ async function readRound(
   } finally {
     await reader.close()
   }
+}
+
+function unreadable(stretches: readonly ReadBackStretch[], message: string): readonly ReadBack[] {
+  return stretches.map((stretch) => ({ kind: 'unreadable', ...stretch, message }))
 }
 
 /** Takes the stretches off a run that a batch decides. */
