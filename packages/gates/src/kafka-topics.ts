@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { called, rawClient, rawTimeoutMs } from './raw-kafka.ts'
-import type { NodeDescription, TopicDescription } from './raw-kafka.ts'
+import type { Done, NodeDescription, RawAdmin, TopicDescription } from './raw-kafka.ts'
 
 /** Who keeps a partition. Node ids. */
 export interface PartitionPlacement {
@@ -26,7 +26,7 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
   const describe = (topic: string): Promise<TopicDescription | undefined> => describeTopic(brokers, topic)
   const create = async (topic: string, partitions: number, config: object, replicas: number): Promise<void> => {
     const spec = { topic, num_partitions: partitions, replication_factor: replicas, config }
-    await called((done) => admin.createTopic(spec, rawTimeoutMs, done))
+    await persistently(brokers, alreadyExists, (fresh, done) => fresh.createTopic(spec, rawTimeoutMs, done))
     await untilTopic(describe, topic, (count) => count === partitions)
   }
   return {
@@ -36,7 +36,7 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
       return topic
     },
     async recreateTopic(topic, partitions, replicas = 1) {
-      await called((done) => admin.deleteTopic(topic, rawTimeoutMs, done))
+      await persistently(brokers, unknownTopic, (fresh, done) => fresh.deleteTopic(topic, rawTimeoutMs, done))
       await untilTopic(describe, topic, (count) => count === 0)
       await create(topic, partitions, {}, replicas)
     },
@@ -57,6 +57,33 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
     async close() {
       admin.disconnect()
     },
+  }
+}
+
+// Kafka's codes of "it was done already": an answer that timed out may have been to a request that was carried out.
+const unknownTopic = 3
+const alreadyExists = 36
+/** The client's own code of a request without an answer. */
+const timedOut = -185
+
+/** Asks until one client gets an answer: one that has chosen a broker just killed or frozen never does. */
+async function persistently(
+  brokers: readonly string[],
+  doneAlready: number,
+  ask: (admin: RawAdmin, done: Done) => void,
+): Promise<void> {
+  const untilMs = performance.now() + 4 * rawTimeoutMs
+  for (let isFirst = true; ; isFirst = false) {
+    const admin = rawClient.AdminClient.create({ 'bootstrap.servers': brokers.join(',') })
+    try {
+      return void (await called((done) => ask(admin, done)))
+    } catch (error) {
+      const { code } = error as { readonly code?: number }
+      if (code === doneAlready && !isFirst) return
+      if (code !== timedOut || performance.now() > untilMs) throw error
+    } finally {
+      admin.disconnect()
+    }
   }
 }
 
