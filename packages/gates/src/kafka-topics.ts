@@ -26,7 +26,7 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
   const describe = (topic: string): Promise<TopicDescription | undefined> => describeTopic(brokers, topic)
   const create = async (topic: string, partitions: number, config: object, replicas: number): Promise<void> => {
     const spec = { topic, num_partitions: partitions, replication_factor: replicas, config }
-    await persistently(brokers, alreadyExists, (fresh, done) => fresh.createTopic(spec, rawTimeoutMs, done))
+    await persistently(brokers, alreadyExists, (fresh, done) => fresh.createTopic(spec, attemptMs, done))
     await untilTopic(describe, topic, (count) => count === partitions)
   }
   return {
@@ -36,7 +36,7 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
       return topic
     },
     async recreateTopic(topic, partitions, replicas = 1) {
-      await persistently(brokers, unknownTopic, (fresh, done) => fresh.deleteTopic(topic, rawTimeoutMs, done))
+      await persistently(brokers, unknownTopic, (fresh, done) => fresh.deleteTopic(topic, attemptMs, done))
       await untilTopic(describe, topic, (count) => count === 0)
       await create(topic, partitions, {}, replicas)
     },
@@ -63,6 +63,8 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
 // Kafka's codes of "it was done already": an answer that timed out may have been to a request that was carried out.
 const unknownTopic = 3
 const alreadyExists = 36
+/** How long one client is waited for before another one asks. */
+const attemptMs = 6_000
 /** The client's own code of a request without an answer. */
 const timedOut = -185
 
