@@ -74,7 +74,8 @@ async function persistently(
   doneAlready: number,
   ask: (admin: RawAdmin, done: Done) => void,
 ): Promise<void> {
-  const untilMs = performance.now() + 4 * rawTimeoutMs
+  // A broker that passed a request on to a controller just frozen waits half a minute for it, and the next ones queue behind.
+  const untilMs = performance.now() + 6 * rawTimeoutMs
   for (let isFirst = true; ; isFirst = false) {
     const admin = rawClient.AdminClient.create({ 'bootstrap.servers': brokers.join(',') })
     try {
