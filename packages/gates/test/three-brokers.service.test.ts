@@ -60,12 +60,12 @@ async function endOrState(projection: Projection, waitMs: number): Promise<strin
 
 /** Starts until the cluster agrees on the reason; while a broker that was away contradicts the others, nothing is proven. */
 async function untilRefusedAs(world: GateWorld, code: string): Promise<void> {
-  const untilMs = performance.now() + 30_000
+  const untilMs = performance.now() + 120_000
   for (;;) {
     const codes = await refusalCodes(world)
     if (codes.length === 1 && codes[0] === code) return
     expect(codes).toEqual(['IDENTITY_UNPROVEN'])
-    if (performance.now() > untilMs) throw new Error(`not refused as ${code} in 30 s: ${codes.join(', ')}`)
+    if (performance.now() > untilMs) throw new Error(`not refused as ${code} in 120 s: ${codes.join(', ')}`)
     await sleep(250)
   }
 }
@@ -124,7 +124,8 @@ describe('three brokers', () => {
         leader!.resume()
       }
       // The frozen broker is back and still believes in the old topic for a while.
-      for (const life of held) expect(await endOrState(life.projection, 20_000)).toMatch(/^(dirty |held)/)
+      // One that got no answer by then may still be ready: its lease is not due. What counts is what it applied.
+      for (const life of held) expect(await endOrState(life.projection, 20_000)).toMatch(/^(dirty |held|ready)/)
       for (const { world } of [...held, ...idle]) {
         expect(await conversations(world)).toEqual(['old0', 'old1', 'old2', 'old3', 'old4'])
         expect(await world.store.checkpoint(0)).toBe('5')
