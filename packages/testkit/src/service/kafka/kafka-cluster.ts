@@ -9,7 +9,8 @@ import type { KafkaNodePorts, KafkaUser } from './kafka-properties.ts'
 import { probeKafka } from './kafka-readiness.ts'
 import { formatKafkaStorage, newKafkaUuid } from './kafka-storage.ts'
 import { startOwnedProcess } from '../process/owned-process.ts'
-import type { OwnedProcess, ProcessState } from '../process/owned-process.ts'
+import type { ProcessState } from '../process/owned-process.ts'
+import { OwnedServer } from '../process/owned-server.ts'
 import { makePrivateDirectory, removePrivateDirectory } from '../process/private-directory.ts'
 import { waitUntilReady } from '../process/wait-until-ready.ts'
 
@@ -170,7 +171,7 @@ async function planNodes(options: KafkaClusterOptions): Promise<readonly KafkaNo
   return Promise.all(Array.from({ length: count }, (_, index) => plan(index)))
 }
 
-class LocalBroker implements KafkaBroker {
+class LocalBroker extends OwnedServer implements KafkaBroker {
   readonly nodeId: number
   readonly address: string
   readonly saslAddress: string | undefined
@@ -178,9 +179,9 @@ class LocalBroker implements KafkaBroker {
   readonly #launch: Launch
   readonly #node: KafkaNodePorts
   readonly #directory: string
-  #process: OwnedProcess | undefined
 
   constructor(launch: Launch, node: KafkaNodePorts, directory: string) {
+    super(`Kafka node ${node.nodeId}`)
     this.#launch = launch
     this.#node = node
     this.#directory = directory
@@ -188,34 +189,6 @@ class LocalBroker implements KafkaBroker {
     this.address = `127.0.0.1:${node.plaintext}`
     this.saslAddress = node.sasl === undefined ? undefined : `127.0.0.1:${node.sasl}`
     this.propertiesFile = join(directory, 'server.properties')
-  }
-
-  pid(): number {
-    return this.#started().pid
-  }
-
-  state(): ProcessState {
-    return this.#process?.state() ?? 'dead'
-  }
-
-  logTail(): string {
-    return this.#process?.logTail() ?? ''
-  }
-
-  pause(): void {
-    this.#started().pause()
-  }
-
-  resume(): void {
-    this.#started().resume()
-  }
-
-  async kill(): Promise<void> {
-    await this.#process?.kill()
-  }
-
-  async stop(): Promise<void> {
-    await this.#process?.stop()
   }
 
   async restart(): Promise<void> {
@@ -233,7 +206,7 @@ class LocalBroker implements KafkaBroker {
       '-XX:+UseSerialGC',
       '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
     ]
-    this.#process = await startOwnedProcess({
+    this.process = await startOwnedProcess({
       name: `Kafka node ${this.nodeId} at ${this.address}`,
       command: java,
       args: [...tuning, '-cp', join(libraries, '*'), 'kafka.Kafka', this.propertiesFile],
@@ -248,15 +221,7 @@ class LocalBroker implements KafkaBroker {
       address: this.address,
       timeoutMs: this.#launch.readyTimeoutMs,
       probe: (timeoutMs) => probeKafka('127.0.0.1', this.#node.plaintext, nodeIds, timeoutMs),
-      owned: this.#started(),
+      owned: this.started(),
     })
-  }
-
-  #started(): OwnedProcess {
-    if (this.#process === undefined) {
-      const details = { service: `Kafka node ${this.nodeId}`, action: 'be used', state: 'not started' }
-      throw serviceErrors.create('TM_SERVICE_STATE_INVALID', details)
-    }
-    return this.#process
   }
 }

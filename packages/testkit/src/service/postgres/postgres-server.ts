@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { serviceErrors } from '../errors.ts'
 import { freePorts } from '../process/free-port.ts'
 import { startOwnedProcess } from '../process/owned-process.ts'
-import type { OwnedProcess, ProcessState } from '../process/owned-process.ts'
+import type { ProcessState } from '../process/owned-process.ts'
+import { OwnedServer } from '../process/owned-server.ts'
 import { makePrivateDirectory, removePrivateDirectory } from '../process/private-directory.ts'
 import { waitUntilReady } from '../process/wait-until-ready.ts'
 import { childProcesses, signalAll, waitUntilGone } from './child-processes.ts'
@@ -107,7 +108,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   }
 }
 
-class LocalPostgres implements PostgresServer {
+class LocalPostgres extends OwnedServer implements PostgresServer {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly url: string
@@ -116,9 +117,9 @@ class LocalPostgres implements PostgresServer {
   readonly #binaries: PostgresBinaries
   readonly #user = serverUser()
   #options: PostgresServerOptions
-  #process: OwnedProcess | undefined
 
   constructor(binaries: PostgresBinaries, port: number, directory: string, options: PostgresServerOptions) {
+    super('Postgres')
     this.#binaries = binaries
     this.port = port
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
@@ -127,43 +128,31 @@ class LocalPostgres implements PostgresServer {
     this.#options = options
   }
 
-  pid(): number {
-    return this.#started().pid
-  }
-
-  state(): ProcessState {
-    return this.#process?.state() ?? 'dead'
-  }
-
-  logTail(): string {
-    return this.#process?.logTail() ?? ''
-  }
-
-  pause(): void {
-    const { pid } = this.#started()
+  override pause(): void {
+    const { pid } = this.started()
     // The one that starts others first, so that none is missed.
-    this.#started().pause()
+    super.pause()
     signalAll(childProcesses(pid), 'SIGSTOP')
   }
 
-  resume(): void {
-    const { pid } = this.#started()
+  override resume(): void {
+    const { pid } = this.started()
     signalAll(childProcesses(pid), 'SIGCONT')
-    this.#started().resume()
+    super.resume()
   }
 
-  async kill(): Promise<void> {
-    if (this.#process === undefined || this.state() === 'dead') return
-    const children = childProcesses(this.#process.pid)
-    await this.#process.kill()
+  override async kill(): Promise<void> {
+    if (this.process === undefined || this.state() === 'dead') return
+    const children = childProcesses(this.process.pid)
+    await this.process.kill()
     // Its processes end when they notice; until then a new server finds the shared memory in use.
     signalAll(children, 'SIGKILL')
     await waitUntilGone(children, 5_000)
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     if (this.state() === 'paused') this.resume()
-    await this.#process?.stop()
+    await super.stop()
   }
 
   async restart(changes: PostgresRestartOptions = {}): Promise<void> {
@@ -181,7 +170,7 @@ class LocalPostgres implements PostgresServer {
       stopSignal: 'SIGINT',
       ...(this.#user === undefined ? {} : { user: this.#user }),
     })
-    this.#process = owned
+    this.process = owned
     try {
       await waitUntilReady({
         service: 'Postgres',
@@ -238,14 +227,6 @@ class LocalPostgres implements PostgresServer {
     if (!standby) return rmSync(file, { force: true })
     writeFileSync(file, '')
     if (this.#user !== undefined) chownSync(file, this.#user.uid, this.#user.gid)
-  }
-
-  #started(): OwnedProcess {
-    if (this.#process === undefined) {
-      const details = { service: 'Postgres', action: 'be used', state: 'not started' }
-      throw serviceErrors.create('TM_SERVICE_STATE_INVALID', details)
-    }
-    return this.#process
   }
 }
 

@@ -4,7 +4,8 @@ import { serviceErrors } from '../errors.ts'
 import { findBinary } from '../process/find-binary.ts'
 import { freePorts } from '../process/free-port.ts'
 import { startOwnedProcess } from '../process/owned-process.ts'
-import type { OwnedProcess, ProcessState } from '../process/owned-process.ts'
+import type { ProcessState } from '../process/owned-process.ts'
+import { OwnedServer } from '../process/owned-server.ts'
 import { makePrivateDirectory, removePrivateDirectory } from '../process/private-directory.ts'
 import { probeRedis } from './redis-readiness.ts'
 import { waitUntilReady } from '../process/wait-until-ready.ts'
@@ -108,49 +109,21 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   }
 }
 
-class LocalRedis implements RedisServer {
+class LocalRedis extends OwnedServer implements RedisServer {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly url: string
   readonly dataDirectory: string
   readonly #binary: string
   #options: RedisServerOptions
-  #process: OwnedProcess | undefined
 
   constructor(binary: string, port: number, directory: string, options: RedisServerOptions) {
+    super('Redis')
     this.#binary = binary
     this.port = port
     this.url = `redis://127.0.0.1:${port}`
     this.dataDirectory = directory
     this.#options = options
-  }
-
-  pid(): number {
-    return this.#started().pid
-  }
-
-  state(): ProcessState {
-    return this.#process?.state() ?? 'dead'
-  }
-
-  logTail(): string {
-    return this.#process?.logTail() ?? ''
-  }
-
-  pause(): void {
-    this.#started().pause()
-  }
-
-  resume(): void {
-    this.#started().resume()
-  }
-
-  async kill(): Promise<void> {
-    await this.#process?.kill()
-  }
-
-  async stop(): Promise<void> {
-    await this.#process?.stop()
   }
 
   async restart(changes: RedisRestartOptions = {}): Promise<void> {
@@ -171,7 +144,7 @@ class LocalRedis implements RedisServer {
       args: this.#options.isSentinel === true ? [configFile, '--sentinel'] : [configFile],
       directory: this.dataDirectory,
     })
-    this.#process = owned
+    this.process = owned
     try {
       await waitUntilReady({
         service: 'Redis',
@@ -193,16 +166,5 @@ class LocalRedis implements RedisServer {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  #started(): OwnedProcess {
-    if (this.#process === undefined) {
-      throw serviceErrors.create('TM_SERVICE_STATE_INVALID', {
-        service: 'Redis',
-        action: 'be used',
-        state: 'not started',
-      })
-    }
-    return this.#process
   }
 }
