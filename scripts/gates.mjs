@@ -18,7 +18,9 @@ import { measureLine, readMeasures } from './plan/gate-measures.mjs'
 import { chooseGates, gateLine, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
 
 const kinds = ['unit', 'property', 'sim', 'service']
-const timeoutMs = 3_600_000
+const hour = 3_600_000
+/** The longest one kind of tests may take: a thousand kills of real processes take more than an hour on two cores. */
+const longestMs = (size) => (size === 'full' ? 4 * hour : hour)
 const backendsFile = join(reportFolder, 'backends.jsonl')
 const measuresFile = join(reportFolder, 'measures.jsonl')
 
@@ -36,6 +38,7 @@ async function runFiles(groups, env) {
   for (const { kind, files } of groups) {
     if (files.length === 0) continue
     process.stdout.write(`- ${kind}: ${files.length} files\n`)
+    const timeoutMs = longestMs(env.TIDEMARK_SIZE)
     const result = await runVitest({ project: kind, files, fileCount: files.length, env, timeoutMs })
     process.stdout.write(`  ${result.passed} passed, ${result.failed} failed (${seconds(result.durationMs)})\n`)
     if (result.failed > 0) process.stdout.write(`${tailOf(result.output, 120)}\n`)

@@ -27,7 +27,7 @@ type ZstdDecompress = (data: Buffer, options: { readonly maxOutputLength: number
  */
 export function newDecompress(
   client: Pick<InspectorClient, 'compressionsAlgorithms'>,
-  zstd: ZstdDecompress | undefined = (zlib as { zstdDecompressSync?: ZstdDecompress }).zstdDecompressSync,
+  zstd: ZstdDecompress | null = (zlib as { zstdDecompressSync?: ZstdDecompress }).zstdDecompressSync ?? null,
 ): Decompress {
   const { snappy, lz4 } = client.compressionsAlgorithms
   const decompress: Decompress = (codec, compressed) => {
@@ -41,7 +41,7 @@ export function newDecompress(
       case codecs.lz4:
         return lz4.decompressSync(compressed)
       case codecs.zstd:
-        if (zstd === undefined) throw new UnreadableBatch(NO_ZSTD)
+        if (zstd === null) throw new UnreadableBatch(NO_ZSTD)
         return zstd(compressed, { maxOutputLength: BATCH_BYTES_MAX })
       default:
         throw new UnreadableBatch(`compressed with codec ${codec}, which is not known`)

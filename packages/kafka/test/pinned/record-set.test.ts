@@ -1,3 +1,4 @@
+import zlib from 'node:zlib'
 import * as client from '@platformatic/kafka'
 import type { LogRecord } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +8,7 @@ import type { AbortedTransaction } from '../../src/pinned/fetch-answer.ts'
 import { RecordSet } from '../../src/pinned/record-set.ts'
 import { batchBytes, markerBytes } from './batch-bytes.ts'
 
-const codecs = { decompress: newDecompress(client, undefined), crc32c: client.crc32c }
+const codecs = { decompress: newDecompress(client), crc32c: client.crc32c }
 const text = (value: string): Buffer => Buffer.from(value)
 
 function read(
@@ -174,11 +175,23 @@ describe('compression', () => {
   it('[KAF-23] zstd is read where Node.js has it and refused in words where it has not', () => {
     const plain = batchBytes({ base: 0n, records }).subarray(61)
     const bytes = batchBytes({ base: 0n, records, codec: 4, payload: text('zstd') })
-    expect(() => read(bytes)).toThrow(/batch at 0 cannot be read: compressed with zstd.*22\.15/)
-    const withZstd = { ...codecs, decompress: newDecompress(client, () => plain) }
-    const into: LogRecord[] = []
-    new RecordSet({ partition: 0, bytes, from: 0n, aborted: [] }, withZstd).take(into, 100)
-    expect(into).toHaveLength(50)
+    const taken = (zstd: Parameters<typeof newDecompress>[1]): LogRecord[] => {
+      const into: LogRecord[] = []
+      const reading = { ...codecs, decompress: newDecompress(client, zstd) }
+      new RecordSet({ partition: 0, bytes, from: 0n, aborted: [] }, reading).take(into, 100)
+      return into
+    }
+    expect(() => taken(null)).toThrow(/batch at 0 cannot be read: compressed with zstd.*22\.15/)
+    expect(taken(() => plain)).toHaveLength(50)
+  })
+
+  it('[KAF-23] what Node.js itself has for zstd is what reads it', () => {
+    const { zstdCompressSync } = zlib as { zstdCompressSync?: (data: Buffer) => Buffer }
+    const plain = batchBytes({ base: 0n, records }).subarray(61)
+    const payload = zstdCompressSync?.(plain) ?? text('zstd')
+    const bytes = batchBytes({ base: 0n, records, codec: 4, payload })
+    if (zstdCompressSync === undefined) expect(() => read(bytes)).toThrow(/compressed with zstd/)
+    else expect(read(bytes)).toHaveLength(50)
   })
 
   it.each(['gzip', 'snappy', 'lz4'] as const)('[KAF-23] damaged %s is an error', (codec) => {
