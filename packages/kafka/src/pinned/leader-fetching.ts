@@ -296,22 +296,31 @@ class LeaderFetching implements Fetching {
   /** Asks again and again, while a leader keeps silent beyond its time, whether another one has taken its place. */
   #whenOverdue(afterMs: number, awaited: () => readonly PartitionCursor[]): { end(): void } {
     let timer: ReturnType<typeof setTimeout> | undefined
+    let ended = false
     const look = async (): Promise<void> => {
-      timer = undefined
+      if (this.#isOver) return
       const leaders = await this.#askLeaders()
       const silent = awaited()
-      if (this.#isOver || silent.length === 0) return
+      // While leaders were asked for, the answer may have come, or the end of it all: nobody would stop another timer.
+      if (ended || this.#isOver || silent.length === 0) return
       for (const cursor of silent) {
         if (leaders.kind === 'leaders' && this.#follow(cursor, leaders.of, cursor.leaderEpoch + 1)) {
           cursor.request = undefined
         }
       }
       this.changed()
-      timer = setTimeout(() => this.#run(look()), OVERDUE_MS)
+      lookIn(OVERDUE_MS)
     }
-    timer = setTimeout(() => this.#run(look()), afterMs)
-    const end = (): void => clearTimeout(timer)
-    return { end }
+    const lookIn = (delayMs: number): void => {
+      timer = setTimeout(() => this.#run(look()), delayMs)
+    }
+    lookIn(afterMs)
+    return {
+      end() {
+        ended = true
+        clearTimeout(timer)
+      },
+    }
   }
 
   #follow(cursor: PartitionCursor, leaders: ReadonlyMap<number, PartitionLeader>, epochMin: number): boolean {
