@@ -202,7 +202,9 @@ class LeaderFetching implements Fetching {
     for (const cursor of cursors) {
       const answer = answers.get(cursor.partition)
       cursor.request = undefined
-      if (answer === undefined) this.#trouble(cursor, { kind: 'again', message: `broker ${leaderId} left it out` })
+      // A broker over its quota answers about no partition at all: it serves, and is only to be waited for.
+      if (answer === undefined && throttleMs > 0) cursor.settled()
+      else if (answer === undefined) this.#trouble(cursor, { kind: 'again', message: `broker ${leaderId} left it out` })
       else if (this.#accept(cursor, answer)) served.add(cursor)
     }
     if (served.size > 0) this.#order = [...this.#order.filter((cursor) => !served.has(cursor)), ...served]
