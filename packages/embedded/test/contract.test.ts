@@ -83,6 +83,11 @@ registerCases(projectionStoreCases, storeWorld, {
     // Nothing expires in files.
     expiry: false,
     'quarantine-reading': true,
+    'whole-bootstrap': true,
+    'fenced-meta': true,
+    'shared-keys': true,
+    'one-process': true,
+    'data-apart': false,
   },
 })
 

@@ -28,6 +28,11 @@ registerCases(projectionStoreCases, () => createPostgresWorld(server), {
     rollback: true,
     expiry: false,
     'quarantine-reading': true,
+    'whole-bootstrap': true,
+    'fenced-meta': true,
+    'shared-keys': true,
+    'one-process': true,
+    'data-apart': false,
   },
 })
 

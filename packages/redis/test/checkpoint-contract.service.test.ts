@@ -92,6 +92,11 @@ for (const form of ['atomic', 'two-step'] as const) {
       rollback: false,
       expiry: true,
       'quarantine-reading': true,
+      'whole-bootstrap': true,
+      'fenced-meta': true,
+      'shared-keys': true,
+      'one-process': true,
+      'data-apart': false,
     },
   })
 }

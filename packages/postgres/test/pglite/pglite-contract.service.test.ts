@@ -59,5 +59,10 @@ registerCases(projectionStoreCases, makeWorld, {
     rollback: true,
     expiry: false,
     'quarantine-reading': true,
+    'whole-bootstrap': true,
+    'fenced-meta': true,
+    'shared-keys': true,
+    'one-process': true,
+    'data-apart': false,
   },
 })

@@ -2,7 +2,7 @@
 // committed-log-cases.
 export { caseTitle, contractCase, registerCases } from './contract-case.ts'
 export type { CaseRunner, ContractCase, ContractWorld, RegisteredCases } from './contract-case.ts'
-export type { ProjectionStoreWorld, StoreCapability, StoreDamage } from './projection-store-world.ts'
+export type { ProjectionStoreWorld, StoreCapability, StoreDamage, StoreSides } from './projection-store-world.ts'
 export type { StoreCase } from './store-fixture.ts'
 export { projectionStoreCases } from './projection-store-cases.ts'
 export type { CommittedLogWorld, LogCapability, WorldRecord, WorldTransaction } from './committed-log-world.ts'

@@ -1,4 +1,5 @@
 import { storeAdvanceCases } from './store-advance-cases.ts'
+import { storeApartCases } from './store-apart-cases.ts'
 import { storeFailureCases } from './store-failure-cases.ts'
 import type { StoreCase } from './store-fixture.ts'
 import { storeReadingCases } from './store-reading-cases.ts'
@@ -11,5 +12,6 @@ export const projectionStoreCases: readonly StoreCase[] = [
   ...storeStartingCases,
   ...storeAdvanceCases,
   ...storeFailureCases,
+  ...storeApartCases,
   ...storeVocabularyCases,
 ]

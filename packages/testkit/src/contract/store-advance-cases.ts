@@ -123,7 +123,7 @@ export const storeAdvanceCases: readonly StoreCase[] = [
       id: 'PST-35',
       title: 'a step over a deleted or changed meta is a conflict',
       promises: ['CKP-20', 'CK-14'],
-      needs: ['damage', 'fingerprint', 'fenced-writes'],
+      needs: ['damage', 'fingerprint', 'fenced-writes', 'fenced-meta'],
     },
     async (world) => {
       const started = await startStore(world)
@@ -271,8 +271,22 @@ export const storeAdvanceCases: readonly StoreCase[] = [
       const before = await fingerprintOf(world)
       const words = { from: 0, to: 1, write: (w: { sadd(key: string, member: string): void }) => w.sadd('s', 'm') }
       const outcome = await advance(started, { ...words, process: 'another life' })
-      assert.deepEqual(outcome, { kind: 'process-changed', process: started.process })
+      assert.equal(outcome.kind, 'process-changed')
+      assert.notEqual(outcome.kind === 'process-changed' && outcome.process, 'another life')
       assert.equal(await fingerprintOf(world), before)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-49',
+      title: 'a step meant for another server process is told which one answers',
+      promises: ['CKP-24'],
+      needs: ['one-process'],
+    },
+    async (world) => {
+      const started = await startStore(world)
+      const outcome = await advance(started, { from: 0, to: 1, process: 'another life' })
+      assert.deepEqual(outcome, { kind: 'process-changed', process: started.process })
     },
   ),
   storeCase(
@@ -306,14 +320,34 @@ export const storeAdvanceCases: readonly StoreCase[] = [
       assert.deepEqual([...texts].sort(), entries.map(encodeQuarantineEntry).sort())
     },
   ),
-  storeCase({ id: 'PST-47', title: 'steps of different partitions do not touch each other' }, async (world) => {
+  storeCase(
+    {
+      id: 'PST-47',
+      title: 'steps of different partitions do not touch each other, even in one key',
+      needs: ['shared-keys'],
+    },
+    async (world) => {
+      const started = await startStore(world)
+      const steps = [0, 1, 2].map((partition) =>
+        advance(started, { partition, from: 0, to: 10 + partition, write: (w) => w.sadd('shared', `p${partition}`) }),
+      )
+      assert.deepEqual(await Promise.all(steps), [advanced, advanced, advanced])
+      const state = await readFresh(world)
+      for (const partition of [0, 1, 2]) assertCheckpoint(state, partition, 10 + partition)
+      assert.deepEqual(await world.readData(['shared']), [{ kind: 'set', members: new Set(['p0', 'p1', 'p2']) }])
+    },
+  ),
+  storeCase({ id: 'PST-48', title: 'checkpoints of different partitions move each for itself' }, async (world) => {
     const started = await startStore(world)
-    const steps = [0, 1, 2].map((partition) =>
-      advance(started, { partition, from: 0, to: 10 + partition, write: (w) => w.sadd('shared', `p${partition}`) }),
-    )
+    const steps = [0, 1, 2].map((partition) => advance(started, { partition, from: 0, to: 10 + partition }))
     assert.deepEqual(await Promise.all(steps), [advanced, advanced, advanced])
+    const step = { from: 10, to: 20, write: (w: { sadd(key: string, member: string): void }) => w.sadd('own', 'm') }
+    assert.deepEqual(await advance(started, step), advanced)
     const state = await readFresh(world)
-    for (const partition of [0, 1, 2]) assertCheckpoint(state, partition, 10 + partition)
-    assert.deepEqual(await world.readData(['shared']), [{ kind: 'set', members: new Set(['p0', 'p1', 'p2']) }])
+    for (const [partition, next] of [20, 11, 12].entries()) {
+      assertCheckpoint(state, partition, next)
+      assert.equal(state.witnesses.get(partition), encodeWitness(witnessOf(recordAt(next - 1, partition))))
+    }
+    assert.deepEqual(await world.readData(['own']), [{ kind: 'set', members: new Set(['m']) }])
   }),
 ]

@@ -97,7 +97,7 @@ export const storeFailureCases: readonly StoreCase[] = [
   storeCase(
     {
       id: 'PST-63',
-      title: 'a step onto a checkpoint or meta of another kind does not advance and does not repair it',
+      title: 'a step onto a checkpoint of another kind writes nothing and does not repair it',
       promises: ['CKP-20'],
       needs: ['damage', 'fingerprint', 'fenced-writes'],
     },
@@ -107,10 +107,37 @@ export const storeFailureCases: readonly StoreCase[] = [
       const before = await fingerprintOf(world)
       await assertNotAdvanced(advance(started, { from: 0, to: 1, write: (w) => w.sadd('s', 'm') }))
       assert.equal(await fingerprintOf(world), before)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-66',
+      title: 'a step onto a meta of another kind writes nothing and does not repair it',
+      promises: ['CKP-20'],
+      needs: ['damage', 'fingerprint', 'fenced-writes', 'fenced-meta'],
+    },
+    async (world) => {
+      const started = await startStore(world)
       await damageOf(world).putWrongKind('meta')
-      const worse = await fingerprintOf(world)
+      const before = await fingerprintOf(world)
       await assertNotAdvanced(advance(started, { partition: 1, from: 0, to: 1, write: (w) => w.sadd('s', 'm') }))
-      assert.equal(await fingerprintOf(world), worse)
+      assert.equal(await fingerprintOf(world), before)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-67',
+      title: 'a step onto a checkpoint of another kind does not advance, whatever becomes of the data',
+      promises: ['CKP-20'],
+      needs: ['damage'],
+    },
+    async (world) => {
+      const started = await startStore(world)
+      const keys = [await damageOf(world).putWrongKind({ topic: identity.topic, partition: 0 })].flat()
+      await assertNotAdvanced(advance(started, { from: 0, to: 1, write: (w) => w.sadd('s', 'm') }))
+      const state = await readFresh(world)
+      assert.deepEqual(state.unreadable.map(({ key }) => key).sort(), [...keys].sort())
+      assert.equal(state.checkpoints.has(0), false)
     },
   ),
   storeCase(

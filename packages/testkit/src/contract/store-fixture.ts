@@ -3,6 +3,7 @@ import { encodeCheckpoint, encodeMeta } from '@tidemark/checkpoint'
 import type {
   AdvanceOutcome,
   AdvanceRequest,
+  Apart,
   CommutingWriter,
   IdempotentWriter,
   ProjectionStore,
@@ -14,7 +15,7 @@ import { encodeFence, witnessOf } from '@tidemark/log'
 import type { Fence, LogIdentity, LogRecord, TailWitness } from '@tidemark/log'
 import { contractCase } from './contract-case.ts'
 import type { ContractCase } from './contract-case.ts'
-import type { ProjectionStoreWorld, StoreCapability, StoreDamage } from './projection-store-world.ts'
+import type { ProjectionStoreWorld, StoreCapability, StoreDamage, StoreSides } from './projection-store-world.ts'
 
 /** A law of the projection store port. */
 export type StoreCase = ContractCase<ProjectionStoreWorld, StoreCapability>
@@ -83,6 +84,8 @@ export interface StepWords {
   readonly quarantine?: readonly QuarantineEntry[]
   readonly fence?: Fence
   readonly process?: string
+  /** Where data and checkpoint stand, where they stand apart. */
+  readonly apart?: { readonly data: number; readonly checkpoint: number }
 }
 
 /** Makes one step. The witness is that of the record before `to`, unless given. */
@@ -104,10 +107,15 @@ export function advanceRequest(started: StartedStore, step: StepWords): AdvanceR
     process: step.process ?? started.process,
     from: offsetOf(step.from),
     to,
+    ...(step.apart === undefined ? {} : { apart: apartOf(step.apart) }),
     writes,
     witness,
     quarantine: step.quarantine ?? [],
   }
+}
+
+function apartOf({ data, checkpoint }: { readonly data: number; readonly checkpoint: number }): Apart {
+  return { data: offsetOf(data), checkpoint: offsetOf(checkpoint) }
 }
 
 /** The record every case finds at an offset. */
@@ -126,6 +134,12 @@ export function fullWriter(writer: CommutingWriter): IdempotentWriter {
 export function damageOf(world: ProjectionStoreWorld): StoreDamage {
   assert.ok(world.damage, 'the world claims the capability damage but has no hand for it')
   return world.damage
+}
+
+/** The hands on either server of a world; cases that use them need `data-apart`. */
+export function sidesOf(world: ProjectionStoreWorld): StoreSides {
+  assert.ok(world.sides, 'the world claims the capability data-apart but has no hands for it')
+  return world.sides
 }
 
 /** Everything stored, as one text; cases that use it need `fingerprint`. */

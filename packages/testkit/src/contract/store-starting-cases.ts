@@ -98,7 +98,7 @@ export const storeStartingCases: readonly StoreCase[] = [
     {
       id: 'PST-16',
       title: 'bootstrap is all or none: one checkpoint in the way stops them all',
-      needs: ['damage', 'fingerprint'],
+      needs: ['damage', 'fingerprint', 'whole-bootstrap'],
     },
     async (world) => {
       const { store, fences } = await startStore(world)
@@ -113,7 +113,7 @@ export const storeStartingCases: readonly StoreCase[] = [
     {
       id: 'PST-17',
       title: 'bootstrap without meta being there, or under another identity, is a conflict',
-      needs: ['damage', 'fingerprint'],
+      needs: ['damage', 'fingerprint', 'whole-bootstrap'],
     },
     async (world) => {
       const { store, fences } = await startStore(world)
@@ -167,7 +167,11 @@ export const storeStartingCases: readonly StoreCase[] = [
     },
   ),
   storeCase(
-    { id: 'PST-20', title: 'bootstrap stops at one lost fence of three', needs: ['damage', 'fingerprint'] },
+    {
+      id: 'PST-20',
+      title: 'bootstrap stops at one lost fence of three',
+      needs: ['damage', 'fingerprint', 'whole-bootstrap'],
+    },
     async (world) => {
       const { store, fences } = await claimStore(world)
       await damageOf(world).setFence(identity.topic, 2, `9:${'ab'.repeat(16)}`)
@@ -177,6 +181,66 @@ export const storeStartingCases: readonly StoreCase[] = [
       assert.equal(outcome.kind === 'fenced' && outcome.partition, 2)
       assert.equal(await fingerprintOf(world), before)
       assert.equal((await store.read(readRequest)).meta, undefined)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-21',
+      title: 'bootstrap without meta being there, or under another identity, is a conflict and creates no checkpoint',
+      needs: ['damage'],
+    },
+    async (world) => {
+      const { store, fences } = await startStore(world)
+      await damageOf(world).removeCheckpoint(identity.topic, 2)
+      await damageOf(world).setMetaField('topic_id', 'aaaaaaaa-ef7f-96bd-9d9a-2d48fd68e2f5')
+      const request = { identity, createMeta: false, partitions: [2], fences }
+      assert.equal((await store.bootstrap(request)).kind, 'conflict')
+      const changed = await readFresh(world)
+      assert.deepEqual(partitionsOf(changed.checkpoints), [0, 1])
+      assert.equal(changed.meta?.['topic_id'], 'aaaaaaaa-ef7f-96bd-9d9a-2d48fd68e2f5')
+      await damageOf(world).removeMeta()
+      assert.equal((await store.bootstrap(request)).kind, 'conflict')
+      const removed = await readFresh(world)
+      assert.deepEqual(partitionsOf(removed.checkpoints), [0, 1])
+      assert.equal(removed.meta, undefined)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-22',
+      title: 'bootstrap over a checkpoint that stands there is a conflict and leaves it where it is',
+      promises: ['A9'],
+      needs: ['damage'],
+    },
+    async (world) => {
+      const started = await startStore(world)
+      await advance(started, { partition: 1, from: 0, to: 6 })
+      await damageOf(world).removeCheckpoint(identity.topic, 0)
+      const { store, fences } = started
+      const outcome = await store.bootstrap({ identity, createMeta: false, partitions: [0, 1], fences })
+      assert.equal(outcome.kind, 'conflict')
+      const state = await readFresh(world)
+      assertCheckpoint(state, 1, 6)
+      assertMeta(state)
+      // Where it is not all or none, what came into being is a position at 0 and nothing else.
+      if (state.checkpoints.has(0)) assertCheckpoint(state, 0, 0)
+    },
+  ),
+  storeCase(
+    {
+      id: 'PST-23',
+      title: 'bootstrap over one lost fence of three creates neither meta nor the checkpoint of the lost one',
+      needs: ['damage'],
+    },
+    async (world) => {
+      const { store, fences } = await claimStore(world)
+      await damageOf(world).setFence(identity.topic, 2, `9:${'ab'.repeat(16)}`)
+      const outcome = await store.bootstrap({ identity, createMeta: true, partitions: [0, 1, 2], fences })
+      assert.deepEqual(outcome, { kind: 'fenced', partition: 2, found: `9:${'ab'.repeat(16)}` })
+      const state = await readFresh(world)
+      assert.equal(state.meta, undefined)
+      assert.equal(state.incarnation.nonce, undefined)
+      assert.equal(state.checkpoints.has(2), false)
     },
   ),
 ]

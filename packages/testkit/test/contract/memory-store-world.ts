@@ -16,6 +16,11 @@ export const memoryCapabilities: Readonly<Record<StoreCapability, boolean>> = {
   rollback: true,
   expiry: true,
   'quarantine-reading': true,
+  'whole-bootstrap': true,
+  'fenced-meta': true,
+  'shared-keys': true,
+  'one-process': true,
+  'data-apart': false,
 }
 
 const namespace = namespaceOf('contract:ns')
@@ -32,7 +37,7 @@ export function createMemoryStoreWorld(
     openStore: async () => openStore({ namespace, server, nonce, dataPrefix }),
     readData: (keys) => createMemoryDataReader(server, dataPrefix).readValues(keys),
     damage: damageOf(server, dataPrefix),
-    fingerprint: async () => JSON.stringify([...server.snapshot()].map(([key, value]) => [key, plain(value)])),
+    fingerprint: async () => textOf(server),
     restart: async (options) => server.restart(options),
     async expireCheckpoint(topic, partition) {
       const key = checkpointKey(namespace, topic, partition)
@@ -66,6 +71,11 @@ function damageOf(server: MemoryServer, dataPrefix: string): StoreDamage {
     },
     putString: async (key, text) => putOrRemove(`${dataPrefix}${key}`, text),
   }
+}
+
+/** Everything a server holds, as one text. */
+export function textOf(server: MemoryServer): string {
+  return JSON.stringify([...server.snapshot()].map(([key, value]) => [key, plain(value)]))
 }
 
 function plain(value: ProjectedValue): unknown {

@@ -3,8 +3,10 @@ import { committedLogCases, projectionStoreCases } from '@tidemark/testkit/contr
 import { describe, expect, it } from 'vitest'
 import { createMemoryStoreWorld } from './memory-store-world.ts'
 import { logMutants } from './mutants/log-mutants.ts'
+import { splitMutants } from './mutants/split-mutants.ts'
 import { storeMutants } from './mutants/store-mutants.ts'
 import { createSimLogWorld } from './sim-log-world.ts'
+import { createSplitStoreWorld } from './split-store-world.ts'
 
 /** How a case ends on a subject. Only a broken law counts as found; a crash of the mutant itself would prove nothing. */
 async function outcomeOf(run: () => Promise<void>): Promise<'passed' | 'law broken'> {
@@ -28,6 +30,15 @@ describe('planted bugs of a projection store', () => {
     it(`[TST-8] ${mutant.caughtBy} finds: ${mutant.name}`, async () => {
       const found = caseOf(projectionStoreCases, mutant.caughtBy)
       expect(await outcomeOf(() => found.run(async () => createMemoryStoreWorld(mutant.open)))).toBe('law broken')
+    })
+  }
+})
+
+describe('planted bugs of a store on two servers', () => {
+  for (const { name, caughtBy, join } of splitMutants) {
+    it(`[TST-8] ${caughtBy} finds: ${name}`, async () => {
+      const found = caseOf(projectionStoreCases, caughtBy)
+      expect(await outcomeOf(() => found.run(async () => createSplitStoreWorld('both', join)))).toBe('law broken')
     })
   }
 })
