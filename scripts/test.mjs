@@ -19,7 +19,7 @@ import { runMain, seconds, StepError } from './act/step-log.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
 import { gateLine, gatesFail, gatesLine, judgeGates } from './plan/gate-report.mjs'
-import { planStages } from './plan/test-stages.mjs'
+import { filesOfStage, planStages } from './plan/test-stages.mjs'
 import { UsageError } from './plan/usage-error.mjs'
 import { closingLine } from './plan/vitest-results.mjs'
 
@@ -64,10 +64,13 @@ const checks = {
 async function runStage(stage, options) {
   if (stage.kind === 'check') return checks[stage.name](options)
   const project = stage.project ?? stage.name
-  const fileCount = options.files.filter(({ kind }) => kind === project).length
+  const files = filesOfStage(stage, options.files)
   const node = stage.newerNode ? await newerNode() : process.execPath
   const env = { TIDEMARK_SEED: options.seed, TIDEMARK_SIZE: options.size, TIDEMARK_BACKENDS_FILE: backendsFile }
-  return runVitest({ project, name: stage.name, files: [], fileCount, env, timeoutMs: stage.timeoutMs, node })
+  // Vitest looks for a whole project's files by itself, so that a file this run does not know of shows in the count.
+  const named = stage.newerNode ? files : []
+  const { name, timeoutMs } = stage
+  return runVitest({ project, name, files: named, fileCount: files.length, env, timeoutMs, node })
 }
 
 /** A stage that throws has failed; what was thrown is its output. */

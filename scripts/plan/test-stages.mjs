@@ -26,6 +26,12 @@ const newerNodeStages = ['unit', 'property', 'sim'].map((project) => ({
 
 const longSuffixes = ['.property.test.ts', '.package.test.ts', '.sim.test.ts', '.service.test.ts']
 
+/** The test files a stage runs: what checks the house itself says the same on every Node. */
+export function filesOfStage({ name, project = name, newerNode = false }, files) {
+  const kept = files.filter(({ kind }) => kind === project).map(({ file }) => file)
+  return newerNode ? kept.filter((file) => !/^packages[/\\]repo-checks[/\\]/.test(file)) : kept
+}
+
 /** The sizes a run can have. */
 export const sizes = ['ci', 'full']
 

@@ -7,9 +7,10 @@ interface Options {
   only?: string
   newerNode?: boolean
 }
-const { kindOfTestFile, planStages } = await loadScript<{
+const { filesOfStage, kindOfTestFile, planStages } = await loadScript<{
   kindOfTestFile(file: string): string | undefined
   planStages(options: Options): { name: string; timeoutMs: number }[]
+  filesOfStage(stage: { name: string }, files: readonly { file: string; kind: string }[]): string[]
 }>('plan/test-stages')
 const { parseCommandLine } = await loadScript<{
   parseCommandLine(args: string[], known: string[]): { flags: Record<string, unknown>; words: string[] }
@@ -42,6 +43,22 @@ describe('planStages', () => {
     const all = names({ offline: false, size: 'ci', newerNode: true })
     expect(all.slice(-3)).toEqual(['unit-node24', 'property-node24', 'sim-node24'])
     expect(names({ offline: false, size: 'ci', only: 'unit', newerNode: true })).toEqual(['unit'])
+  })
+
+  it('runs the checks of the house on one Node only', () => {
+    const files = [
+      { file: 'packages/repo-checks/test/names.test.ts', kind: 'unit' },
+      { file: 'packages/core/test/offset.test.ts', kind: 'unit' },
+      { file: 'packages/core/test/offset.sim.test.ts', kind: 'sim' },
+    ]
+    const filesOf = (newerNode: boolean, only: string) =>
+      filesOfStage(planStages({ offline: false, size: 'ci', only, newerNode })[0]!, files)
+    expect(filesOf(false, 'unit')).toEqual([
+      'packages/repo-checks/test/names.test.ts',
+      'packages/core/test/offset.test.ts',
+    ])
+    expect(filesOf(true, 'unit-node24')).toEqual(['packages/core/test/offset.test.ts'])
+    expect(filesOf(true, 'sim-node24')).toEqual(['packages/core/test/offset.sim.test.ts'])
   })
 
   it('gives the full size more time', () => {
