@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { projectionStoreCases, registerCases } from '@tidemark/testkit/contract'
-import type { ProjectionStoreWorld, StoreDamage } from '@tidemark/testkit/contract'
+import type { ProjectionStoreWorld } from '@tidemark/testkit/contract'
 import { startRedis } from '@tidemark/testkit/service'
 import type { RedisServer } from '@tidemark/testkit/service'
 import { createRedisDataReader, createSafeRedis } from '@tidemark/redis/checkpoint'
 import type { RedisStepForm } from '@tidemark/redis/checkpoint'
-import type { Redis } from 'ioredis'
+import { redisDamage } from './contract-hands.ts'
+import type { StorePlace } from './contract-hands.ts'
 import { adminClient, fingerprint, freshNamespace, keysOf, openStore } from './redis-fixture.ts'
 
 let server: RedisServer
@@ -22,6 +23,7 @@ async function makeWorld(form: RedisStepForm): Promise<ProjectionStoreWorld> {
   const admin = await adminClient(server.url)
   await admin.flushall()
   const namespace = freshNamespace()
+  const place: StorePlace = { keysOf: (partition) => keysOf(namespace, partition), clientOf: () => admin }
   const stores: { close(): Promise<void> }[] = []
   const reader = createRedisDataReader({ redis: createSafeRedis(server.url) })
   return {
@@ -31,7 +33,7 @@ async function makeWorld(form: RedisStepForm): Promise<ProjectionStoreWorld> {
       return store
     },
     readData: (keys) => reader.readValues(keys),
-    damage: damage(admin, namespace),
+    damage: redisDamage({ positions: [place], struck: [place], data: place, dataKey: (key) => key }),
     fingerprint: () => fingerprint(admin),
     async restart({ empty }) {
       if (empty) await admin.flushall()
@@ -47,31 +49,6 @@ async function makeWorld(form: RedisStepForm): Promise<ProjectionStoreWorld> {
       await Promise.all([...stores, reader].map((each) => each.close()))
       admin.disconnect()
     },
-  }
-}
-
-function damage(admin: Redis, namespace: string): StoreDamage {
-  const setField = async (key: string, field: string, text: string | undefined): Promise<void> => {
-    await (text === undefined ? admin.hdel(key, field) : admin.hset(key, field, text))
-  }
-  const setText = async (key: string, text: string | undefined): Promise<void> => {
-    await (text === undefined ? admin.del(key) : admin.set(key, text))
-  }
-  return {
-    setMetaField: (field, text) => setField(keysOf(namespace).meta, field, text),
-    removeMeta: async () => void (await admin.del(keysOf(namespace).meta)),
-    setCheckpointField: (_topic, partition, field, text) =>
-      setField(keysOf(namespace, partition).checkpoint, field, text),
-    removeCheckpoint: async (_topic, partition) => void (await admin.del(keysOf(namespace, partition).checkpoint)),
-    setFence: (_topic, partition, text) => setText(keysOf(namespace, partition).fence, text),
-    setWitness: (_topic, partition, text) => setText(keysOf(namespace, partition).witness, text),
-    async putWrongKind(target) {
-      const key = target === 'meta' ? keysOf(namespace).meta : keysOf(namespace, target.partition).checkpoint
-      await admin.del(key)
-      await admin.rpush(key, 'not a hash')
-      return key
-    },
-    putString: async (key, text) => void (await admin.set(key, text)),
   }
 }
 

@@ -123,7 +123,8 @@ export function keysOf(namespace: string, partition: number = 0): Readonly<Recor
   }
 }
 
-type KeyKind = 'meta' | 'checkpoint' | 'fence' | 'witness' | 'quarantine' | 'incarnation' | 'partitions'
+/** What a key of a store is for. */
+export type KeyKind = 'meta' | 'checkpoint' | 'fence' | 'witness' | 'quarantine' | 'incarnation' | 'partitions'
 
 /** Every key of a server with its bytes and expiry, as one text. */
 export async function fingerprint(admin: Redis, pattern: string = '*'): Promise<string> {
