@@ -12,6 +12,13 @@ interface CliErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
   readonly TM_CLI_PROJECT_INVALID: ErrorSpec<{ readonly file: string; readonly reason: string }>
   readonly TM_CLI_PROJECT_FAILED: ErrorSpec<{ readonly file: string; readonly reason: string }>
   readonly TM_CLI_CONFIRMATION_MISMATCH: ErrorSpec<{ readonly given: string; readonly due: string }>
+  readonly TM_CLI_PLACE_OF_OTHER_KIND: ErrorSpec<{
+    readonly said: string
+    readonly due: string
+    readonly address: string
+    readonly found: string
+    readonly instead: string
+  }>
   readonly TM_CLI_CLIENT_MISSING: ErrorSpec<{ readonly place: string; readonly reason: string }>
 }
 
@@ -46,6 +53,11 @@ export const cliErrors: ErrorCatalogue<CliErrorSpecs> = defineErrors<CliErrorSpe
     retriable: false,
     message: (d) => `--execute names "${d.given}", the rebuild goes into "${d.due}"`,
     remedy: 'Repeat the new namespace after --execute, letter by letter. Nothing was written.',
+  },
+  TM_CLI_PLACE_OF_OTHER_KIND: {
+    retriable: false,
+    message: (d) => `${d.said} is for ${d.due}, and at ${d.address} is ${d.found}: name it by ${d.instead}`,
+    remedy: 'Name the place by the option of its kind, as the service opens it. Nothing was written.',
   },
   TM_CLI_CLIENT_MISSING: {
     retriable: false,

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { LOOKING, openStorePlace } from '../src/places/open-store.ts'
+import { openStorePlace } from '../src/places/open-store.ts'
+import { LOOKING } from '../src/places/store-access.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tidemark-open-store-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import type { CommandHost } from '../host.ts'
 import type { Finished } from '../commands/finished.ts'
 import { readLogPlace, readStorePlace } from '../places/place.ts'
-import type { PlaceSources } from '../places/place.ts'
+import type { PlaceSources } from '../places/place-sources.ts'
 import { packageVersion } from '../package-version.ts'
 import { cliErrors } from '../errors.ts'
 import { helpEpilogue } from './help-epilogue.ts'
@@ -144,7 +144,10 @@ function addRebuild(program: Command, host: CommandHost, sources: PlaceSources, 
     .option('--new-data-prefix <prefix>', 'stands before every new data key; as --data-prefix when shared')
     .option('--keeps-old-data', 'with --data shared: what the old projection wrote stays, and that is right')
     .addOption(
-      new Option('--form <form>', 'how steps are made on Redis (required there)').choices(['atomic', 'two-step']),
+      new Option('--form <form>', 'how steps are made on Redis (required there, but for a split store)').choices([
+        'atomic',
+        'two-step',
+      ]),
     )
   shared.addReadyTarget(shared.addProjectOptions(shared.addLogOptions(shared.addStoreOptions(command))))
   command
@@ -164,6 +167,9 @@ function addRebuild(program: Command, host: CommandHost, sources: PlaceSources, 
   })
 }
 
+/** Stores whose steps may be made in one of two ways. */
+const formed: ReadonlySet<string> = new Set(['redis', 'redis-cluster', 'redis-sentinel'])
+
 function rebuildSettings(options: RebuildCommandOptions, sources: PlaceSources) {
   const { namespace, into, dataPrefix, project, readyTarget, undecodable, data, execute } = options
   const { batchRecords, leaseMs, stallMs, deadlineMs } = options
@@ -177,7 +183,10 @@ function rebuildSettings(options: RebuildCommandOptions, sources: PlaceSources) 
   if (data === 'new-prefix' && options.newDataPrefix === undefined) {
     throw usage('--data new-prefix needs --new-data-prefix')
   }
-  if (store.kind === 'redis' && options.form === undefined) {
+  if (store.kind === 'redis-split' && options.form === 'two-step') {
+    throw usage('--form two-step does not exist on --redis-data and --redis-checkpoints, whose form is its own')
+  }
+  if (formed.has(store.kind) && options.form === undefined) {
     throw usage('--form is not given; it decides which writes may exist: atomic or two-step')
   }
   return {

@@ -1,13 +1,21 @@
 import { verdicts } from '../verdicts.ts'
 import { kafkaSecurityVariables } from '../places/kafka-security.ts'
-import { serverVariables } from '../places/place.ts'
+import { serverVariables } from '../places/server-address.ts'
 
 /** What stands below the list of commands: where secrets come from, and how a command may end. */
 export function helpEpilogue(): string {
-  const { redis, postgres } = serverVariables
+  const { redis, redisCluster, redisSentinel, redisData, redisCheckpoints, postgres } = serverVariables
   const secrets: Readonly<Record<string, string>> = {
     [redis.url]: 'the address of the Redis, with its password',
+    [redisCluster.url]: 'or of the Redis Cluster',
+    [redisSentinel.url]: 'or of the sentinels; the password is that of the servers',
     [redis.password]: 'or the password alone',
+    REDIS_SENTINEL_USERNAME: 'who logs in to the sentinels themselves',
+    REDIS_SENTINEL_PASSWORD: 'its password',
+    [redisData.url]: 'the address of the data of a split store, with its password',
+    [redisData.password]: 'or the password alone',
+    [redisCheckpoints.url]: 'the address of its checkpoints, with its password',
+    [redisCheckpoints.password]: 'or the password alone',
     [postgres.url]: 'the address of the Postgres, with its password',
     [postgres.password]: 'or the password alone',
     KAFKA_SECURITY_FILE: 'JSON with tls and sasl, instead of what follows',

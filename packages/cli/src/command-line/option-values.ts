@@ -14,3 +14,9 @@ export function textOption(text: string): string {
   if (text !== '') return text
   throw new InvalidArgumentError('It is empty.')
 }
+
+/** A text of an option that may stand once; of two places the last would be taken in silence. */
+export function onceOption(text: string, earlier: string | undefined): string {
+  if (earlier === undefined) return textOption(text)
+  throw new InvalidArgumentError('It is given twice.')
+}

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import type { PlaceOptions } from '../places/place.ts'
-import { textOption, wholeNumberOption } from './option-values.ts'
+import type { PlaceOptions } from '../places/place-sources.ts'
+import { onceOption, textOption, wholeNumberOption } from './option-values.ts'
 
 /** Options of every command. */
 export interface OutputOptions {
@@ -17,29 +17,42 @@ export function shownLimit({ json, limit }: OutputOptions): number {
 
 /** Where the store is. */
 export function addStoreOptions(command: Command): Command {
+  const several = 'redis[s]://[user@]host:port[,host:port]'
   return command
-    .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', textOption)
-    .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', textOption)
-    .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', textOption)
-    .option('--schema <name>', 'schema of the checkpoint tables in Postgres', textOption)
-    .option('--data-schema <name>', 'schema of the projected data in Postgres', textOption)
-    .option('--embedded <dir>', 'the store is an embedded directory', textOption)
+    .option('--redis <url>', 'the store is a Redis, redis[s]://[user@]host:port[/db] (REDIS_URL)', onceOption)
+    .option('--redis-cluster <url>', `the store is a Redis Cluster, ${several} (REDIS_CLUSTER_URL)`, onceOption)
+    .option(
+      '--redis-sentinel <url>',
+      `the store is a Redis behind sentinels, ${several}/name[/db] (REDIS_SENTINEL_URL)`,
+      onceOption,
+    )
+    .option(
+      '--redis-data <url>',
+      'the store is split: the Redis of the data (REDIS_DATA_URL), with --redis-checkpoints',
+      onceOption,
+    )
+    .option('--redis-checkpoints <url>', 'and the Redis of its checkpoints (REDIS_CHECKPOINTS_URL)', onceOption)
+    .option('--postgres <url>', 'the store is a Postgres, postgres://[user@]host[:port]/db (POSTGRES_URL)', onceOption)
+    .option('--pglite <dir>', 'the store is a PGlite directory, which nobody else has open', onceOption)
+    .option('--schema <name>', 'schema of the checkpoint tables in Postgres', onceOption)
+    .option('--data-schema <name>', 'schema of the projected data in Postgres', onceOption)
+    .option('--embedded <dir>', 'the store is an embedded directory', onceOption)
 }
 
 /** Where the log is. */
 export function addLogOptions(command: Command): Command {
   return command
-    .option('--kafka <brokers>', 'the log is Kafka, host:port[,host:port] (KAFKA_BROKERS)', textOption)
+    .option('--kafka <brokers>', 'the log is Kafka, host:port[,host:port] (KAFKA_BROKERS)', onceOption)
     .addOption(new Option('--kafka-client <client>', 'which client reads records').choices(['official', 'pinned']))
-    .option('--embedded-log <dir>', 'the log is an embedded directory', textOption)
+    .option('--embedded-log <dir>', 'the log is an embedded directory', onceOption)
 }
 
 /** What to look at and from which topic. */
 export function addNameOptions(command: Command, topic: 'required' | 'optional'): Command {
-  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', textOption)
+  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', onceOption)
   if (topic === 'required')
-    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', textOption)
-  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', textOption)
+    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', onceOption)
+  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', onceOption)
 }
 
 /** What the host declares about its projection; each widens what is safe. */

@@ -2,8 +2,9 @@ import { explainStart } from '@tidemark/checkpoint'
 import type { PlanDeclarations, ReadyTarget } from '@tidemark/checkpoint'
 import type { CommandHost } from '../host.ts'
 import { openLog } from '../places/open-log.ts'
-import { LOOKING, openStorePlace } from '../places/open-store.ts'
+import { openStorePlace } from '../places/open-store.ts'
 import type { LogPlace, StorePlace } from '../places/place.ts'
+import { LOOKING } from '../places/store-access.ts'
 import { renderExplain } from '../render/render-explain.ts'
 import { explainReport } from '../reports/explain-report.ts'
 import { closeQuietly } from './finished.ts'
@@ -29,6 +30,7 @@ export async function runExplain(settings: ExplainSettings, host: CommandHost): 
   const place = await openStorePlace(settings.store, LOOKING, deadlineMs)
   try {
     const store = place.store(namespace)
+    await place.requireForm?.(namespace)
     const deep = settings.deep ? place.inspector(namespace) : undefined
     const { log, name } = await openLog(settings.log, deadlineMs)
     try {
@@ -42,7 +44,8 @@ export async function runExplain(settings: ExplainSettings, host: CommandHost): 
         signal: host.signal,
         ...(deep === undefined ? {} : { deep }),
       })
-      const report = explainReport({ store: place.name, log: name }, explanation, limit)
+      const hint = place.hint?.(explanation.observed.stored)
+      const report = explainReport({ store: place.name, log: name, hint }, explanation, limit)
       return { report, render: (style) => renderExplain(report, style) }
     } finally {
       await closeQuietly(log)

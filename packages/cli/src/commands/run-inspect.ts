@@ -2,8 +2,9 @@ import { inspectNamespace } from '@tidemark/checkpoint'
 import type { NamespaceInspection, QuarantineListing, StoreInspector } from '@tidemark/checkpoint'
 import { coreErrors } from '@tidemark/core'
 import type { CommandHost } from '../host.ts'
-import { LOOKING, openStorePlace } from '../places/open-store.ts'
+import { openStorePlace } from '../places/open-store.ts'
 import type { StorePlace } from '../places/place.ts'
+import { LOOKING } from '../places/store-access.ts'
 import { renderInspect } from '../render/render-inspect.ts'
 import { inspectReport } from '../reports/inspect-report.ts'
 import { closeQuietly } from './finished.ts'
@@ -34,11 +35,13 @@ export async function runInspect(settings: InspectSettings, host: CommandHost): 
   const place = await openStorePlace(settings.store, LOOKING, settings.deadlineMs)
   try {
     const store = place.store(namespace)
+    await place.requireForm?.(namespace)
     const named = topic === undefined ? {} : { topic }
     const inspection = await inspectNamespace({ store, ...named, declarations: { dataKeysCarryNoExpiry } })
     requireWanted(host)
     const quarantine = await readQuarantine(settings, inspection, place.inspector(namespace), host)
-    const parts = { namespace: store.namespace, storeName: place.name, inspection, quarantine, limit }
+    const hint = place.hint?.(inspection.stored)
+    const parts = { namespace: store.namespace, storeName: place.name, hint, inspection, quarantine, limit }
     const report = inspectReport(parts)
     return { report, render: (style) => renderInspect(report, style, raw) }
   } finally {

@@ -5,7 +5,7 @@ import type { CommandHost } from '../host.ts'
 import { openLog } from '../places/open-log.ts'
 import type { OpenLog } from '../places/open-log.ts'
 import { openStorePlace } from '../places/open-store.ts'
-import type { OpenStorePlace } from '../places/open-store.ts'
+import type { OpenStorePlace } from '../places/store-access.ts'
 import type { LogPlace, StorePlace } from '../places/place.ts'
 import { loadProjectModule } from '../places/project-module.ts'
 import type { ProjectModule } from '../places/project-module.ts'
@@ -67,6 +67,8 @@ export async function runRebuild(settings: RebuildSettings, host: CommandHost): 
   const access = { kind, form, ...(isEmpty === undefined ? {} : { isEmpty }) } as const
   const place = await openStorePlace(settings.store, access, settings.deadlineMs)
   try {
+    await place.requireForm?.(settings.namespace)
+    await place.requireForm?.(into)
     const opened = await openLog(settings.log, settings.deadlineMs)
     try {
       const work = { settings, host, place, opened, frame: frameOf(settings, place.name, opened.name) }

@@ -2,9 +2,10 @@ import { verifyProjection } from '@tidemark/checkpoint'
 import { systemClock } from '@tidemark/core'
 import type { CommandHost } from '../host.ts'
 import { openLog } from '../places/open-log.ts'
-import { LOOKING, openStorePlace } from '../places/open-store.ts'
+import { openStorePlace } from '../places/open-store.ts'
 import type { LogPlace, StorePlace } from '../places/place.ts'
 import { loadProjectModule } from '../places/project-module.ts'
+import { LOOKING } from '../places/store-access.ts'
 import { grouped } from '../render/printable.ts'
 import { renderVerify } from '../render/render-verify.ts'
 import { verifyReport } from '../reports/verify-report.ts'
@@ -41,6 +42,7 @@ export async function runVerify(settings: VerifySettings, host: CommandHost): Pr
   const startedMs = systemClock.monotonicMs()
   try {
     const store = place.store(namespace, dataPrefix)
+    await place.requireForm?.(namespace)
     const { log, name } = await openLog(settings.log, deadlineMs)
     try {
       const verified = await verifyProjection({

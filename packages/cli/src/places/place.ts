@@ -2,7 +2,10 @@ import { resolve } from 'node:path'
 import type { KafkaSecurity } from '@tidemark/kafka'
 import { cliErrors } from '../errors.ts'
 import { readKafkaSecurity } from './kafka-security.ts'
-import type { Secrets } from './secrets.ts'
+import type { PlaceOptions, PlaceSources } from './place-sources.ts'
+import { readRedisPlace } from './redis-place.ts'
+import type { RedisPlace } from './redis-place.ts'
+import { readServer, serverVariables } from './server-address.ts'
 
 /** Where the log is. */
 export type LogPlace =
@@ -16,7 +19,7 @@ export type LogPlace =
 
 /** Where the store is. */
 export type StorePlace =
-  | { readonly kind: 'redis'; readonly url: string; readonly password: string | undefined }
+  | RedisPlace
   | {
       readonly kind: 'postgres'
       readonly url: string
@@ -30,26 +33,6 @@ export type StorePlace =
 export interface Schemas {
   readonly schema?: string
   readonly dataSchema?: string
-}
-
-/** What was said about places: options of the command line, by their names. */
-export interface PlaceOptions {
-  readonly kafka?: string
-  readonly kafkaClient?: string
-  readonly embeddedLog?: string
-  readonly redis?: string
-  readonly postgres?: string
-  readonly pglite?: string
-  readonly embedded?: string
-  readonly schema?: string
-  readonly dataSchema?: string
-}
-
-/** What places are read from besides the options. */
-export interface PlaceSources {
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly cwd: string
-  readonly secrets: Secrets
 }
 
 /**
@@ -71,73 +54,74 @@ export function readLogPlace(options: PlaceOptions, sources: PlaceSources): LogP
   return { kind: 'kafka', brokers: brokers.split(',').map((broker) => broker.trim()), client, security }
 }
 
+/** Every kind of store, the options that name it, and the variables that stand in for them. */
+const storeKinds = [
+  { kind: 'redis', options: ['redis'] },
+  { kind: 'redis-cluster', options: ['redisCluster'] },
+  { kind: 'redis-sentinel', options: ['redisSentinel'] },
+  { kind: 'redis-split', options: ['redisData', 'redisCheckpoints'] },
+  { kind: 'postgres', options: ['postgres'] },
+  { kind: 'pglite', options: ['pglite'] },
+  { kind: 'embedded', options: ['embedded'] },
+] as const
+
+type StoreKind = (typeof storeKinds)[number]['kind']
+
 /**
- * Where the store is, as the options say; `REDIS_URL` or `POSTGRES_URL` stands in where none does and only one is set.
+ * Where the store is, as the options say; a variable such as `REDIS_URL` or `POSTGRES_URL` stands in where none does and the
+ * variables of only one kind are set.
  *
  * @throws {TidemarkError} TM_CLI_USAGE, TM_CLI_SECRET_ON_COMMAND_LINE
  */
 export function readStorePlace(options: PlaceOptions, sources: PlaceSources): StorePlace {
-  const named = (['redis', 'postgres', 'pglite', 'embedded'] as const).filter((kind) => options[kind] !== undefined)
-  if (named.length > 1) throw usage(`${named.map((kind) => `--${kind}`).join(' and ')} name several stores; say one`)
-  const kind = named[0] ?? storeInEnvironment(sources.env)
+  const named = storeKinds.filter((each) => each.options.some((name) => options[name] !== undefined))
+  if (named.length > 1) {
+    const flags = named.flatMap((each) => each.options.filter((name) => options[name] !== undefined).map(flagOf))
+    throw usage(`${flags.join(' and ')} name several stores; say one`)
+  }
+  const kind = named[0]?.kind ?? storeInEnvironment(sources.env)
   const { schema, dataSchema } = options
   const schemas = { ...(schema === undefined ? {} : { schema }), ...(dataSchema === undefined ? {} : { dataSchema }) }
-  if (Object.keys(schemas).length > 0 && (kind === 'redis' || kind === 'embedded')) {
+  if (Object.keys(schemas).length > 0 && kind !== 'postgres' && kind !== 'pglite') {
     throw usage('--schema and --data-schema belong to --postgres or --pglite')
   }
   switch (kind) {
-    case 'redis':
-      return { kind, ...readServer(kind, options[kind], sources) }
-    case 'postgres':
-      return { kind, ...readServer(kind, options[kind], sources), schemas }
+    case 'postgres': {
+      const { url, password } = readServer('postgres', options.postgres, sources)
+      return { kind, url, password, schemas }
+    }
     case 'pglite':
       return { kind, directory: resolve(sources.cwd, options[kind]!), schemas }
     case 'embedded':
       return { kind, directory: resolve(sources.cwd, options[kind]!) }
+    default:
+      return readRedisPlace(kind, options, sources)
   }
 }
 
-/** The environment variables that name a server and its password. */
-export const serverVariables = {
-  redis: { url: 'REDIS_URL', password: 'REDIS_PASSWORD' },
-  postgres: { url: 'POSTGRES_URL', password: 'POSTGRES_PASSWORD' },
-} as const
+type StoreOption = (typeof storeKinds)[number]['options'][number]
 
-function storeInEnvironment(env: PlaceSources['env']): 'redis' | 'postgres' {
-  const set = (['redis', 'postgres'] as const).filter((kind) => (env[serverVariables[kind].url] ?? '') !== '')
-  if (set.length === 1) return set[0]!
-  if (set.length > 1) throw usage('REDIS_URL and POSTGRES_URL are both set; name the store by --redis or --postgres')
-  throw usage('no store is named: --redis URL (or REDIS_URL), --postgres URL (or POSTGRES_URL), --pglite or --embedded')
+function flagOf(name: StoreOption): string {
+  return name === 'pglite' || name === 'embedded' ? `--${name}` : serverVariables[name].flag
 }
 
-function readServer(
-  kind: 'redis' | 'postgres',
-  option: string | undefined,
-  sources: PlaceSources,
-): { readonly url: string; readonly password: string | undefined } {
-  const variables = serverVariables[kind]
-  const url = option ?? sources.env[variables.url]!
-  const password = sources.env[variables.password]
-  sources.secrets.add(password)
-  const own = passwordOf(url)
-  sources.secrets.add(own)
-  if (option !== undefined && own !== undefined) {
-    throw cliErrors.create('TM_CLI_SECRET_ON_COMMAND_LINE', { option: `--${kind}`, variable: variables.password })
+function storeInEnvironment(env: PlaceSources['env']): StoreKind {
+  const set = storeKinds.flatMap(({ kind, options }) => {
+    const variables = options.flatMap((name) =>
+      name === 'pglite' || name === 'embedded' ? [] : [serverVariables[name].url],
+    )
+    const [variable] = variables.filter((each) => (env[each] ?? '') !== '')
+    return variable === undefined ? [] : [{ kind, variable }]
+  })
+  if (set.length === 1) return set[0]!.kind
+  const [first, second] = set
+  if (first !== undefined && second !== undefined) {
+    throw usage(`${first.variable} and ${second.variable} are both set; name the store by an option`)
   }
-  return { url, password: password === '' ? undefined : password }
-}
-
-/** The password of a URL, decoded where it can be. */
-function passwordOf(url: string): string | undefined {
-  // What cannot be parsed may hold one all the same, and must not be printed with the complaint about it.
-  if (!URL.canParse(url)) return /^[a-z+]+:\/\/[^/]*?:([^/]+)@/i.exec(url)?.[1]
-  const parsed = new URL(url)
-  if (parsed.password === '') return undefined
-  try {
-    return decodeURIComponent(parsed.password)
-  } catch {
-    return parsed.password
-  }
+  throw usage(
+    'no store is named: --redis URL (or REDIS_URL), --redis-cluster, --redis-sentinel, --redis-data with ' +
+      '--redis-checkpoints, --postgres URL (or POSTGRES_URL), --pglite or --embedded',
+  )
 }
 
 function usage(reason: string): Error {

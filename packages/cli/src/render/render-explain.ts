@@ -19,6 +19,7 @@ export function renderExplain(report: ExplainReport, style: Style): readonly str
     head,
     '',
     ...textPairs(facts(report), style),
+    ...renderHint(report, style),
     ...renderReasons(refusals, style),
     ...(partitions.total === 0 ? [] : ['', ...textTable(columns, partitions.items, style)]),
     ...omitted(partitions, 'partitions', style),
@@ -28,6 +29,11 @@ export function renderExplain(report: ExplainReport, style: Style): readonly str
     ...renderLeftOpen(leftOpen, style),
     ...(deep === undefined ? [] : renderDeep(deep, style)),
   ]
+}
+
+/** What a place may be besides what it was named as. */
+export function renderHint({ hint }: { readonly hint?: string }, style: Style): readonly string[] {
+  return hint === undefined ? [] : ['', style.warn(hint)]
 }
 
 /** What only the start itself asks; a good verdict must not be read without it. */

@@ -1,6 +1,6 @@
 import type { InspectedPartition, InspectReport, QuarantinedRecord } from '../reports/inspect-report.ts'
 import { grouped } from './printable.ts'
-import { storeText } from './render-explain.ts'
+import { renderHint, storeText } from './render-explain.ts'
 import { omitted, renderReasons } from './render-reasons.ts'
 import type { Style } from './style.ts'
 import { textPairs, textTable } from './text-table.ts'
@@ -13,6 +13,7 @@ export function renderInspect(report: InspectReport, style: Style, raw: boolean)
     headline(report, style),
     '',
     ...textPairs(facts(report), style),
+    ...renderHint(report, style),
     ...renderReasons(findings, style),
     ...(partitions.total === 0 ? [] : ['', ...textTable(columns, partitions.items, style)]),
     ...omitted(partitions, 'partitions', style),

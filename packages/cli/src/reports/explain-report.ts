@@ -21,6 +21,8 @@ export interface ExplainReport extends ReportHead<'explain'> {
   readonly notes: BoundedList<PlanNote>
   /** Reasons for which the start may still be refused, since only the start itself asks about them. */
   readonly leftOpen: BoundedList<OpenQuestion>
+  /** What the place may be besides what it was named as. */
+  readonly hint?: string
   /** What a start would create. */
   readonly creates: { readonly meta: boolean; readonly checkpoints: number }
   /** Offsets to read until ready, over all partitions. */
@@ -63,7 +65,7 @@ export interface ExplainedPartition {
 
 /** The report of an explanation. */
 export function explainReport(
-  names: { readonly store: string; readonly log: string },
+  names: { readonly store: string; readonly log: string; readonly hint?: string | undefined },
   explanation: StartExplanation,
   limit: number,
 ): ExplainReport {
@@ -85,6 +87,7 @@ export function explainReport(
     refusals: boundedMap(refusals, limit, reasonLine),
     notes: boundedList(verdict.kind === 'start' ? verdict.notes : [], limit),
     leftOpen: boundedList(leftOpen, limit),
+    ...(names.hint === undefined ? {} : { hint: names.hint }),
     creates:
       verdict.kind === 'start'
         ? { meta: verdict.createMeta, checkpoints: verdict.createCheckpoints.length }

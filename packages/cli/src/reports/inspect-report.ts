@@ -19,6 +19,8 @@ export interface InspectReport extends ReportHead<'inspect'> {
   readonly incarnation: { readonly nonce?: string; readonly process: string }
   readonly meta: { readonly key: string; readonly raw?: StoredFields; readonly identity?: ShownIdentity }
   readonly findings: BoundedList<ReasonLine>
+  /** What the place may be besides what it was named as. */
+  readonly hint?: string
   readonly unreadable: BoundedList<{ readonly key: string; readonly problem: string }>
   readonly partitions: BoundedList<InspectedPartition>
   /** Records set aside, over all partitions. */
@@ -59,6 +61,7 @@ export interface QuarantinedRecord {
 export interface InspectParts {
   readonly namespace: Namespace
   readonly storeName: string
+  readonly hint?: string | undefined
   readonly inspection: NamespaceInspection
   readonly quarantine: ReadonlyMap<number, QuarantineListing>
   readonly limit: number
@@ -96,6 +99,7 @@ export function inspectReport(parts: InspectParts): InspectReport {
       ...(decoded?.kind === 'decoded' ? { identity: shownIdentity(decoded.value.identity) } : {}),
     },
     findings: boundedMap(findings, limit, reasonLine),
+    ...(parts.hint === undefined ? {} : { hint: parts.hint }),
     unreadable: boundedMap(unreadable, limit, ({ key, problem }) => ({
       key: printable(key),
       problem: printable(problem),
