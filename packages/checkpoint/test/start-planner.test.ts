@@ -344,8 +344,8 @@ describe('the last applied record', () => {
   const applied = stored([5, 9], { witnesses })
   const at4 = { partition: 0, offset: offsetOf(4) }
   const answers: Readonly<Record<string, ReadBack>> = {
-    same: { kind: 'record', ...at4, record: record('old4') },
-    other: { kind: 'record', ...at4, record: { ...record('new4'), leaderEpoch: 1 } },
+    same: { kind: 'record', ...at4, witness: witnessOf(record('old4')) },
+    other: { kind: 'record', ...at4, witness: witnessOf({ ...record('new4'), leaderEpoch: 1 }) },
     absent: { kind: 'absent', ...at4 },
     unreadable: { kind: 'unreadable', ...at4, message: 'timed out' },
     elsewhere: { kind: 'absent', partition: 0, offset: offsetOf(3) },

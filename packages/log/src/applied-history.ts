@@ -2,8 +2,9 @@ import { maxOffset, nextOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import type { ReadBack, ReadBackStretch } from './committed-log.ts'
 import type { PartitionBounds } from './log-bounds.ts'
-import { judgeWitness } from './tail-witness.ts'
-import type { TailWitness, WitnessVerdict } from './tail-witness.ts'
+import { judgeWitness } from './judge-witness.ts'
+import type { WitnessVerdict } from './judge-witness.ts'
+import type { TailWitness } from './tail-witness.ts'
 
 /** Answers by what was asked: an answer to another question is no answer. */
 export type ReadBackAnswers = (stretch: ReadBackStretch) => ReadBack | undefined
@@ -65,7 +66,7 @@ function gapFault(gap: ReadBackStretch, readBack: ReadBack | undefined): Witness
     case 'absent':
       return undefined
     case 'record': {
-      const { offset, leaderEpoch } = readBack.record
+      const { offset, leaderEpoch } = readBack.witness
       const explanation = `a record stands at offset ${offset} (leader epoch ${leaderEpoch}), where nothing stood when it was passed`
       return { kind: 'diverged', explanation }
     }

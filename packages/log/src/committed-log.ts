@@ -2,6 +2,7 @@ import type { CancelSignal, Offset, TopicId } from '@tidemark/core'
 import type { ClientStatement } from './identity-survey.ts'
 import type { LogIdentity } from './log-identity.ts'
 import type { LogRecord } from './log-record.ts'
+import type { TailWitness } from './tail-witness.ts'
 import type { TopicInspector } from './topic-inspector.ts'
 
 /** PORT: a log whose committed records can be read from explicit positions, and whose identity can be inspected. */
@@ -109,13 +110,13 @@ export interface ReadBackRequest {
 }
 
 /**
- * What stands in a stretch: its first committed data record, nothing (a gap), or no answer. The stretch is named as it was
+ * What stands in a stretch: the witness of its first committed data record, nothing (a gap), or no answer. The stretch is named as it was
  * asked for. One that is not decided to its end, because a transaction is open in it or the log ends there, is
  * `unreadable`.
  */
 export type ReadBack = ReadBackStretch &
   (
-    | { readonly kind: 'record'; readonly record: LogRecord }
+    | { readonly kind: 'record'; readonly witness: TailWitness }
     | { readonly kind: 'absent' }
     | { readonly kind: 'unreadable'; readonly message: string }
   )

@@ -1,4 +1,4 @@
-// Reading order: log-identity, log-bounds, log-record (words) -> identity-survey, tail-witness,
+// Reading order: log-identity, log-bounds, log-record, tail-witness (words) -> identity-survey, judge-witness,
 // read-back-answer, applied-history, fence (decisions) -> identity-lease, batch-origin, idle-lease (decisions over time) ->
 // topic-inspector, committed-log (ports).
 export { identityDifferences, PARTITION_COUNT_MAX } from './log-identity.ts'
@@ -15,8 +15,10 @@ export type {
   NoAnswerReason,
   SurveyVerdict,
 } from './identity-survey.ts'
-export { decodeWitness, encodeWitness, judgeWitness, witnessOf } from './tail-witness.ts'
-export type { TailWitness, WitnessVerdict } from './tail-witness.ts'
+export { judgeWitness } from './judge-witness.ts'
+export type { WitnessVerdict } from './judge-witness.ts'
+export { decodeWitness, encodeWitness, witnessOf } from './tail-witness.ts'
+export type { TailWitness } from './tail-witness.ts'
 export { answerReadBack } from './read-back-answer.ts'
 export { appliedStretches, indexReadBacks, judgeApplied } from './applied-history.ts'
 export type { ReadBackAnswers } from './applied-history.ts'

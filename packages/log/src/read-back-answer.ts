@@ -2,6 +2,7 @@ import { nextOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import type { ReadBack, ReadBackStretch } from './committed-log.ts'
 import type { LogRecord } from './log-record.ts'
+import { witnessOf } from './tail-witness.ts'
 
 /**
  * What a read from the start of a stretch answers, or `undefined` while it has met neither a record nor the end.
@@ -18,7 +19,7 @@ export function answerReadBack(
   const { offset, before } = stretch
   if (first !== undefined) {
     const isInside = before === undefined ? first.offset === offset : first.offset < before
-    return isInside ? { kind: 'record', ...stretch, record: first } : { kind: 'absent', ...stretch }
+    return isInside ? { kind: 'record', ...stretch, witness: witnessOf(first) } : { kind: 'absent', ...stretch }
   }
   if (end === undefined) return undefined
   if (end >= (before ?? nextOffset(offset))) return { kind: 'absent', ...stretch }

@@ -18,7 +18,7 @@ const bounds = (low: number, lastStable: number, high: number): PartitionBounds 
 const single = (offset: number) => ({ partition: 0, offset: offsetOf(offset) })
 const stretch = (offset: number, before: number) => ({ ...single(offset), before: offsetOf(before) })
 const witness = witnessOf(record(12))
-const same: ReadBack = { kind: 'record', ...single(12), record: record(12) }
+const same: ReadBack = { kind: 'record', ...single(12), witness: witnessOf(record(12)) }
 
 function verdict(position: number, log: PartitionBounds, ...readBacks: readonly ReadBack[]): string {
   return judgeApplied(witness, log, offsetOf(position), false, indexReadBacks(readBacks)).kind
@@ -41,7 +41,7 @@ describe('the history read up to a position', () => {
   })
 
   it('[LOG-13] is another one where a record stands in the gap, whatever the record before says', () => {
-    const found: ReadBack = { kind: 'record', ...stretch(13, 16), record: record(14) }
+    const found: ReadBack = { kind: 'record', ...stretch(13, 16), witness: witnessOf(record(14)) }
     expect(verdict(16, bounds(0, 20, 20), same, found)).toBe('diverged')
     expect(verdict(16, bounds(13, 20, 20), found)).toBe('diverged')
   })

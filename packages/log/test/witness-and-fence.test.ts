@@ -73,9 +73,9 @@ describe('the tail witness', () => {
   })
 
   const witness = witnessOf(record())
-  const same: ReadBack = { kind: 'record', partition: 0, offset: offsetOf(5), record: record() }
+  const same: ReadBack = { kind: 'record', partition: 0, offset: offsetOf(5), witness: witnessOf(record()) }
   const absent: ReadBack = { kind: 'absent', partition: 0, offset: offsetOf(5) }
-  const other: ReadBack = { ...same, record: record({ value: bytes('w'), leaderEpoch: 3 }) }
+  const other: ReadBack = { ...same, witness: witnessOf(record({ value: bytes('w'), leaderEpoch: 3 })) }
   const unreadable: ReadBack = { kind: 'unreadable', partition: 0, offset: offsetOf(5), message: 'timed out' }
 
   it.each([

@@ -64,7 +64,7 @@ function planInput(partitionCount: number): PlanInput {
       kind: 'record',
       partition,
       offset: offsetOf(99),
-      record: record(partition),
+      witness: witnessOf(record(partition)),
     })),
   }
 }

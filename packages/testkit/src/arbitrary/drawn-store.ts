@@ -289,7 +289,7 @@ function gapAnswerOf(answer: string, partition: number, from: bigint, applied: b
     case 'absent':
       return { kind: 'absent', ...stretch }
     case 'record':
-      return { kind: 'record', ...stretch, record: recordOf(partition, from) }
+      return { kind: 'record', ...stretch, witness: witnessOf(recordOf(partition, from)) }
     case 'unreadable':
       return { kind: 'unreadable', ...stretch, message: 'timed out' }
     case 'shorter':
@@ -303,9 +303,9 @@ function answerOf(answer: string, partition: number, exact: bigint): ReadBack | 
   const offset = offsetOf(exact)
   switch (answer) {
     case 'same':
-      return { kind: 'record', partition, offset, record: recordOf(partition, exact) }
+      return { kind: 'record', partition, offset, witness: witnessOf(recordOf(partition, exact)) }
     case 'other':
-      return { kind: 'record', partition, offset, record: recordOf(partition, exact, 'another') }
+      return { kind: 'record', partition, offset, witness: witnessOf(recordOf(partition, exact, 'another')) }
     case 'absent':
       return { kind: 'absent', partition, offset }
     case 'unreadable':

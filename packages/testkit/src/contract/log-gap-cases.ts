@@ -136,7 +136,7 @@ export const logGapCases: readonly LogCase[] = [
       for (const record of delivered) {
         const answer = answers.find((each) => each.partition === record.partition)
         assert.equal(answer?.kind, 'record')
-        if (answer?.kind === 'record') assert.deepEqual(witnessOf(answer.record), witnessOf(record))
+        if (answer?.kind === 'record') assert.deepEqual(answer.witness, witnessOf(record))
       }
     },
   ),
@@ -203,7 +203,7 @@ export const logGapCases: readonly LogCase[] = [
       await world.append(0, range('new', 4))
       const [answer] = await readBack(world, log, [last])
       assert.equal(answer?.kind, 'record')
-      if (answer?.kind === 'record') assert.notEqual(witnessOf(answer.record).digest, witnessOf(last).digest)
+      if (answer?.kind === 'record') assert.notEqual(answer.witness.digest, witnessOf(last).digest)
     },
   ),
   logCase(

@@ -285,7 +285,7 @@ function witnessRules(input: PlanInput, partition: number, next: bigint | undefi
     const answer = answerAbout(witness.offset, undefined)
     const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
     if (answer === undefined || answer.kind === 'unreadable') reasons.add(`WITNESS_UNPROVEN@${partition}`)
-    else if (answer.kind === 'absent' ? !compacted : witnessOf(answer.record).digest !== witness.digest) {
+    else if (answer.kind === 'absent' ? !compacted : answer.witness.digest !== witness.digest) {
       reasons.add(`LOG_DIVERGED@${partition}`)
     }
     // One reason a partition is enough: what stands between says nothing more once the record itself is in doubt.

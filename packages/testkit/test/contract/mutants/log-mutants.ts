@@ -1,4 +1,5 @@
 import { offsetOf, topicIdOf } from '@tidemark/core'
+import { witnessOf } from '@tidemark/log'
 import type { CommittedLog, LogReader, PartitionBatch, PollResult } from '@tidemark/log'
 import type { SimLogWorld } from '@tidemark/testkit/sim'
 
@@ -215,7 +216,7 @@ const readBackMutants: readonly LogMutant[] = [
       return request.records.map(({ partition, offset }) => {
         const [record] = topicOf(sim).partition(partition).readCommitted(offset, 1).records
         if (record === undefined) return { kind: 'absent', partition, offset }
-        return { kind: 'record', partition, offset, record }
+        return { kind: 'record', partition, offset, witness: witnessOf(record) }
       })
     },
   })),
