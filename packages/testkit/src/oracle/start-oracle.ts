@@ -1,6 +1,5 @@
 import type { PlanInput, StoredFields } from '@tidemark/checkpoint'
 import type { LogIdentity } from '@tidemark/log'
-import { witnessOf } from '@tidemark/log'
 
 /** What a start must come to: the reasons as `CODE` or `CODE@partition`, or where every partition starts. */
 export type OracleVerdict =
