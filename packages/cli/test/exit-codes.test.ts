@@ -34,6 +34,10 @@ const errors: readonly (readonly [unknown, string])[] = [
   [new Error('boom'), 'failed'],
   [cliErrors.create('TM_CLI_USAGE', { reason: 'x' }), 'usage'],
   [cliErrors.create('TM_CLI_CLIENT_MISSING', { place: '--redis', reason: 'x' }), 'usage'],
+  [
+    cliErrors.create('TM_CLI_PLACE_OF_OTHER_KIND', { said: '--x', due: 'd', address: 'a', found: 'f', instead: '--y' }),
+    'usage',
+  ],
   [cliErrors.create('TM_CLI_PROJECT_FAILED', { file: 'x', reason: 'x' }), 'failed'],
   [coreErrors.create('TM_CORE_CANCELLED', { what: 'x' }), 'interrupted'],
   [coreErrors.create('TM_CORE_DEADLINE_EXCEEDED', { what: 'x', deadlineMs: 1 }), 'unavailable'],
