@@ -13,7 +13,7 @@ let hooked = false
  * Promises: it runs in a process group of its own, which is ended as a whole on the time-out and when this process is told to end.
  */
 export function runCommand(command, args, options = {}) {
-  const { cwd, env = {}, timeoutMs = 600_000, echo = false, input, onError } = options
+  const { cwd, env = {}, timeoutMs = 600_000, echo = false, input, onOutput, onError } = options
   hookSignals()
   const from = performance.now()
   return new Promise((resolve) => {
@@ -42,6 +42,7 @@ export function runCommand(command, args, options = {}) {
       output = (output + data).slice(-outputMax)
       stdout = (stdout + data).slice(-outputMax)
       if (echo) process.stdout.write(data)
+      onOutput?.(data)
     })
     child.stderr.on('data', (data) => {
       output = (output + data).slice(-outputMax)

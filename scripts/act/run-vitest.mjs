@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { newFileProgress } from '../plan/file-progress.mjs'
 import { kindOfTestFile } from '../plan/test-stages.mjs'
 import { judgeVitestStage } from '../plan/vitest-results.mjs'
 import { repositoryCache, root, toolEntry } from './paths.mjs'
@@ -31,17 +32,22 @@ export function findTestFiles() {
  * Shape: { passed, failed, skipped, tests, complaint, output, durationMs }; files in `tests` are relative to the root.
  */
 export async function runVitest(options) {
-  const { project, name = project, files, fileCount, env, timeoutMs, node = process.execPath, echo = false } = options
+  const { project, name = project, files, fileCount, env, timeoutMs, node = process.execPath } = options
   mkdirSync(reportFolder, { recursive: true })
   const reportFile = join(reportFolder, `${name}.json`)
   rmSync(reportFile, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const args = [toolEntry.vitest, 'run', '--config', join(root, 'vitest.workspace.ts'), '--project', project]
+  const progressOf = newFileProgress(fileCount)
+  const tell = (data) => {
+    for (const line of progressOf(String(data))) process.stdout.write(`${line}\n`)
+  }
   const run = await runNode([...args, ...reporters, '--passWithNoTests', ...files], {
     cwd: root,
     timeoutMs,
-    echo,
     node,
+    // Unit tests are many files and little time.
+    onOutput: project === 'unit' ? undefined : tell,
     env: { NO_COLOR: '1', FORCE_COLOR: '0', ...env },
   })
   const report = existsSync(reportFile) ? JSON.parse(readFileSync(reportFile, 'utf8')) : undefined
