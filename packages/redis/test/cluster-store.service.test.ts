@@ -117,6 +117,27 @@ describe('keys and steps in a cluster', () => {
     expect((await claimed.store.read(readRequest)).checkpoints.get(0)?.['next_offset']).toBe('0')
   })
 
+  it.each(['atomic', 'two-step'] as const)(
+    '[RED-23] [RED-4] the %s form refuses a data key that is a side key of any partition or of the namespace',
+    async (form) => {
+      const claimed = await start<CommutingWriter>(form === 'atomic' ? atomic() : twoStep())
+      const own = [`{${namespace}:meta}:partitions`, `{${namespace}:meta}:incarnation`]
+      own.push(...['fence', 'witness', 'quarantine'].flatMap((kind) => [`${tag(0)}:${kind}`, `${tag(2)}:${kind}`]))
+      for (const key of own) {
+        // Beyond one command: the key of ours comes in a later one, and still nothing is sent.
+        const write = (w: CommutingWriter): void => {
+          for (let n = 0; n < 2_500; n += 1) w.sadd(`${tag(0)}:s`, `m${n}`)
+          w.sadd(key, 'x')
+        }
+        expect(await codeOf(advance(claimed, { from: 0, to: 1, write })), key).toBe('TM_CHECKPOINT_WRITE_INVALID')
+      }
+      const state = await claimed.store.read(readRequest)
+      expect(state.unreadable).toEqual([])
+      expect(state.checkpoints.get(0)?.['next_offset']).toBe('0')
+      expect(await (await ownerOf(tag(0))).admin.exists(`${tag(0)}:s`)).toBe(0)
+    },
+  )
+
   it('[RED-23] [RED-14] the two-step form writes data in any slot, then compares and sets', async () => {
     const claimed = await start(twoStep())
     const write = (w: CommutingWriter): void => {

@@ -72,16 +72,25 @@ export function advanceCommand(
 function checkSlots(keys: KeyLayout, topic: string, partition: number, dataKeys: readonly string[]): void {
   const checkpoint = keys.checkpoint(topic, partition)
   const tag = `{${checkpoint}}`
-  const own = [keys.fence(topic, partition), keys.witness(topic, partition), keys.quarantine(topic, partition)]
+  checkDataKeys(keys, dataKeys)
   for (const key of dataKeys) {
-    if (own.includes(key)) {
-      const reason = 'the key belongs to the checkpoint store'
-      throw checkpointErrors.create('TM_CHECKPOINT_WRITE_INVALID', { op: 'advance', key: key.slice(0, 128), reason })
-    }
     if (key.startsWith(tag)) continue
     const slot = keySlot(key)
     if (slot === keySlot(checkpoint)) continue
     throw redisErrors.create('TM_REDIS_SLOT_FOREIGN', { key: key.slice(0, 128), slot, partition, tag })
+  }
+}
+
+/**
+ * A tag in front lets a data key name a side key of any partition, wherever that lies.
+ *
+ * @throws {TidemarkError} TM_CHECKPOINT_WRITE_INVALID; nothing of the step was sent then.
+ */
+export function checkDataKeys(keys: KeyLayout, dataKeys: Iterable<string>): void {
+  for (const key of dataKeys) {
+    if (!keys.isSideKey(key)) continue
+    const reason = 'the key belongs to the checkpoint store'
+    throw checkpointErrors.create('TM_CHECKPOINT_WRITE_INVALID', { op: 'advance', key: key.slice(0, 128), reason })
   }
 }
 

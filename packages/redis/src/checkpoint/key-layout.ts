@@ -14,6 +14,8 @@ export interface KeyLayout {
   /** A hash of offset to entry. */
   quarantine(topic: string, partition: number): string
   indexMember(topic: string, partition: number): string
+  /** True for a data key that is one of ours under a tag, which no prefix keeps away. */
+  isSideKey(key: string): boolean
   /** True where keys of different partitions, and of the namespace, lie in different slots and share no script. */
   readonly isSlotted: boolean
 }
@@ -37,9 +39,13 @@ export function keyLayout(namespace: Namespace): KeyLayout {
     witness: perPartition('witness'),
     quarantine: perPartition('quarantine'),
     indexMember: (topic, partition) => `${topic}:${partition}`,
+    isSideKey: () => false,
     isSlotted: false,
   }
 }
+
+/** What stands behind the tag in a side key of a cluster. */
+const sideKinds: ReadonlySet<string> = new Set([':incarnation', ':partitions', ':fence', ':witness', ':quarantine'])
 
 /**
  * The key layout of a namespace in a cluster: side keys carry the key they belong to as their hash tag, so that they lie in
@@ -58,6 +64,7 @@ export function clusterKeyLayout(namespace: Namespace): KeyLayout {
     fence: side('fence'),
     witness: side('witness'),
     quarantine: side('quarantine'),
+    isSideKey: (key) => key.startsWith(`{${namespace}:`) && sideKinds.has(key.slice(key.indexOf('}') + 1)),
     isSlotted: true,
   }
 }

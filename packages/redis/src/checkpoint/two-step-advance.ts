@@ -3,6 +3,7 @@ import { redisErrors } from '../errors.ts'
 import type { RedisCommand, RedisLink } from '../connection/redis-link.ts'
 import { arrayReply, countReply, malformed, textReply } from '../connection/reply-shape.ts'
 import { atomicAdvance } from './atomic-advance.ts'
+import { checkDataKeys } from './advance-step.ts'
 import type { StepRequest } from './advance-step.ts'
 import type { KeyLayout } from './key-layout.ts'
 import { raiseValueScript } from './scripts/raise-value.ts'
@@ -26,6 +27,7 @@ export async function twoStepAdvance(
   request: StepRequest,
   step: StepWrites,
 ): Promise<AdvanceOutcome> {
+  if (keys.isSlotted) checkDataKeys(keys, new Set(step.writes.map(({ key }) => dataPrefix + key)))
   // Taken before the writes: a server exchanged in between has another run id and confirmed none of them.
   const runId = link.runIdOf(keys.checkpoint(request.identity.topic, request.partition))
   for (const cut of cutWrites(step, limits, dataPrefix)) {
