@@ -42,6 +42,8 @@ export interface BrokerConnections {
 
 interface Slot {
   readonly link: Promise<BrokerLink>
+  /** Resolves when requests may be sent; at once, except while a login is being renewed. */
+  readonly usable: () => Promise<void>
   readonly drop: (why: string) => void
 }
 
@@ -70,6 +72,7 @@ export function newBrokerConnections(connection: CheckedConnection): BrokerConne
   ): Promise<Exchange<T>> => {
     const outcome = await race(deadlineMs, async () => {
       const link = await slot.link
+      await slot.usable()
       return new Promise<T>((resolve, reject) => {
         send(link, (error, answer) => (error === null ? resolve(answer as T) : reject(error)))
       })
@@ -159,7 +162,22 @@ function openSlot(connection: CheckedConnection, address: BrokerAddress, onDropp
   }
   const link = open()
   link.catch(() => drop('could not be opened'))
-  return { link, drop }
+  return { link, usable: untilRenewed(() => raw), drop }
+}
+
+/**
+ * The client goes on sending while it renews a login, and a broker refuses whatever comes in the middle of that and hangs
+ * up. Many requests may wait for one renewal. Source: KIP-368.
+ */
+function untilRenewed(connection: () => Connection | undefined): () => Promise<void> {
+  let renewal: Promise<void> | undefined
+  return async () => {
+    // More than one look: a session may be shorter than the wait for it.
+    for (let raw = connection(); raw?.status === 'reauthenticating'; raw = connection()) {
+      renewal ??= raw.ready().finally(() => (renewal = undefined))
+      await renewal
+    }
+  }
 }
 
 function newConnection(client: InspectorClient, connection: CheckedConnection, address: BrokerAddress): Connection {
