@@ -49,10 +49,10 @@ export function addLogOptions(command: Command): Command {
 
 /** What to look at and from which topic. */
 export function addNameOptions(command: Command, topic: 'required' | 'optional'): Command {
-  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', onceOption)
+  command.requiredOption('-n, --namespace <name>', 'the namespace of the projection (required)', textOption)
   if (topic === 'required')
-    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', onceOption)
-  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', onceOption)
+    return command.requiredOption('-t, --topic <name>', 'the projected topic (required)', textOption)
+  return command.option('-t, --topic <name>', 'the projected topic; as meta tells it unless said', textOption)
 }
 
 /** What the host declares about its projection; each widens what is safe. */
