@@ -76,7 +76,7 @@ function onePrimary(redis: SafeRedisSource, said: string, name: string, { adapte
     name,
     store(namespace, dataPrefix = '') {
       const shared = { redis, namespace, dataPrefix }
-      if (access.form === 'atomic') return kept(adapter.createRedisProjectionStore({ ...shared, form: 'atomic' }))
+      if (access.form !== 'two-step') return kept(adapter.createRedisProjectionStore({ ...shared, form: 'atomic' }))
       return kept(ofAnyWrite(adapter.createRedisProjectionStore({ ...shared, form: 'two-step' })))
     },
     data: (dataPrefix) => kept(adapter.createRedisDataReader({ redis, dataPrefix })),
@@ -104,6 +104,7 @@ async function openCluster(place: Place<'redis-cluster'>, opening: Opening): Pro
     name: `redis cluster at ${cluster.address}`,
     store(namespace, dataPrefix = '') {
       const parts = { cluster, namespace, dataPrefix }
+      // What the two-step form keeps beside its data is absent from the atomic one, so that it reads either; not the reverse.
       if (access.form === 'atomic') return kept(adapter.createRedisClusterProjectionStore({ ...parts, form: 'atomic' }))
       return kept(ofAnyWrite(adapter.createRedisClusterProjectionStore({ ...parts, form: 'two-step' })))
     },

@@ -7,16 +7,17 @@ import type {
 } from '@tidemark/checkpoint'
 import type { EmptyQuestion } from '@tidemark/postgres/checkpoint'
 
-/** How a place is opened: to look or to write, and by which form of steps. Looking is alike in all forms. */
+/** How a place is opened: to look or to write, and by which form of steps. */
 export interface StoreAccess {
   readonly kind: 'read' | 'write'
-  readonly form: 'atomic' | 'two-step'
+  /** Absent where nobody steps: a look takes what stands there as either form may have left it. */
+  readonly form?: 'atomic' | 'two-step'
   /** Whether the host's own tables are empty, for the first step into a Postgres. A look never asks. */
   readonly isEmpty?: (tx: EmptyQuestion) => Promise<boolean>
 }
 
 /** How the commands open a place that only look. */
-export const LOOKING: StoreAccess = { kind: 'read', form: 'atomic' }
+export const LOOKING: StoreAccess = { kind: 'read' }
 
 /** An open place; several namespaces of it may be looked at. */
 export interface OpenStorePlace {
