@@ -296,6 +296,36 @@ describe('a Redis behind sentinels', () => {
   )
 })
 
+describe('sentinels that demand a login', () => {
+  it('[CLI-8] [CLI-13] get their own, the servers theirs, and none is repeated', async () => {
+    const server = await startRedis({ password: 'keeper/@,1' })
+    const watch = { 'sentinel monitor watched': `${server.host} ${server.port} 1` }
+    const sentinel = await startRedis({ isSentinel: true, password: 'guard%2', config: watch })
+    try {
+      const argv = ['inspect', '-n', 'x', '--redis-sentinel', `redis://${hostOf(sentinel)}/watched`, '--json']
+      const right = { REDIS_PASSWORD: 'keeper/@,1', REDIS_SENTINEL_PASSWORD: 'guard%2' }
+      expect((await tidemark(argv, { env: right })).exitCode).toBe(7)
+      const url = `redis://:${encodeURIComponent('keeper/@,1')}@${hostOf(sentinel)}/watched`
+      const inUrl = { REDIS_SENTINEL_URL: url, REDIS_SENTINEL_PASSWORD: 'guard%2' }
+      expect((await tidemark(['inspect', '-n', 'x'], { env: inUrl })).exitCode).toBe(7)
+      for (const [env, code] of [
+        [{ ...right, REDIS_SENTINEL_PASSWORD: 'wrong-one' }, 'TM_REDIS_PRIMARY_UNKNOWN'],
+        [{ REDIS_PASSWORD: 'keeper/@,1' }, 'TM_REDIS_PRIMARY_UNKNOWN'],
+        [{ ...right, REDIS_PASSWORD: 'wrong-one' }, 'TM_REDIS_AUTH_FAILED'],
+        [{ REDIS_SENTINEL_PASSWORD: 'guard%2' }, 'TM_REDIS_AUTH_FAILED'],
+      ] as const) {
+        const { exitCode, stdout, stderr } = await tidemark(argv, { env })
+        expect(exitCode).toBe(5)
+        expect(JSON.parse(stdout)).toMatchObject({ error: { code } })
+        for (const secret of ['keeper', 'guard', 'wrong-one']) expect(stdout + stderr).not.toContain(secret)
+      }
+    } finally {
+      await sentinel.close()
+      await server.close()
+    }
+  })
+})
+
 describe('a split store', () => {
   const projected = (namespace: string) =>
     projectAll(
@@ -343,7 +373,7 @@ describe('a split store', () => {
     expect((await tidemark(verify)).exitCode).toBe(9)
   })
 
-  it('[CLI-13] its halves exchanged, one half alone, and one server twice are told', async () => {
+  it('[CLI-13] its halves exchanged, one half alone, one server twice, and a store on one are told', async () => {
     await projected('halves')
     const swapped = ['--redis-data', checkpoints.url, '--redis-checkpoints', data.url]
     const dataAlone = ['--redis', data.url]
@@ -368,6 +398,16 @@ describe('a split store', () => {
     expect(await tidemarkJson(alone.explain)).toMatchObject({ verdict: 'would-start', hint })
     expect((await tidemark(alone.inspect)).stdout).toContain('as beside the checkpoints of a split store')
     expect((await tidemark(alone.verify)).exitCode).toBe(6)
+
+    const plain = createRedisProjectionStore({
+      redis: createSafeRedis(checkpoints.url),
+      namespace: 'whole',
+      form: 'atomic',
+    })
+    await projectAll(plain)
+    const whole = await tidemarkJson<ErrorReport>(asking(places.split, 'whole').explain)
+    expect(whole).toMatchObject({ exitCode: 2, error: { code: 'TM_CLI_PLACE_OF_OTHER_KIND' } })
+    expect(whole.error.message).toContain('is the whole of a store on one server: name it by --redis')
   })
 })
 

@@ -3,7 +3,7 @@ import type { SafeRedisOptions, SafeRedisSource } from '@tidemark/redis/checkpoi
 import { cliErrors } from '../errors.ts'
 import { loadClient } from './load-client.ts'
 import type { RedisPlace } from './redis-place.ts'
-import { redisServerKind, requireKind, standingKeys } from './redis-server-kind.ts'
+import { hasWitness, redisServerKind, requireKind, standingKeys } from './redis-server-kind.ts'
 import type { ServerAddress } from './server-address.ts'
 import { splitHint } from './split-hint.ts'
 import type { OpenStorePlace, StoreAccess } from './store-access.ts'
@@ -143,15 +143,28 @@ async function openSplit(place: Place<'redis-split'>, opening: Opening): Promise
         close: async () => void (await Promise.all([own.close(), beside.close()])),
       }
     },
-    async requireForm(namespace) {
-      const keys = sidesOf(namespace)
-      const [atData, atCheckpoints] = await Promise.all([standingKeys(data, keys), standingKeys(checkpoints, keys)])
-      const isData = (side: readonly boolean[] | undefined): boolean => side?.[0] === false && side[1] === true
-      if (!isData(atCheckpoints) || isData(atData)) return
-      const { said } = place.checkpoints
-      throw otherForm(said, checkpoints.address, 'the data of the split store', `${place.data.said}, the two exchanged`)
-    },
+    requireForm: (namespace) => requireHalves(place, data, checkpoints, namespace),
     close,
+  }
+}
+
+/** Refuses two servers that hold a split store the other way round, or the whole of a store where the checkpoints should be. */
+async function requireHalves(
+  place: Place<'redis-split'>,
+  data: SafeRedisSource,
+  checkpoints: SafeRedisSource,
+  namespace: string,
+): Promise<void> {
+  const keys = sidesOf(namespace)
+  const [atData, atCheckpoints] = await Promise.all([standingKeys(data, keys), standingKeys(checkpoints, keys)])
+  if (atData === undefined || atCheckpoints === undefined || atData[1] === true) return
+  const { said } = place.checkpoints
+  if (atCheckpoints[0] === false && atCheckpoints[1] === true) {
+    throw otherForm(said, checkpoints.address, 'the data of the split store', `${place.data.said}, the two exchanged`)
+  }
+  // A split store keeps its witnesses with the data, and the server of the data knows nothing of this one.
+  if (atCheckpoints[0] === true && (await hasWitness(checkpoints, namespace)) === true) {
+    throw otherForm(said, checkpoints.address, 'the whole of a store on one server', '--redis')
   }
 }
 

@@ -23,6 +23,9 @@ const optionOf: Readonly<Record<RedisServerKind, string>> = {
   sentinel: '--redis-sentinel',
 }
 
+/** Where there are more, those beyond are as the first ones are. */
+const partitionsAsked = 1_000
+
 /**
  * What runs at an address, or nothing where it does not say: then the store, which asks again, says why.
  */
@@ -61,6 +64,18 @@ export function standingKeys(
   return askRedis(source, async (call) => {
     const answers = await Promise.all(keys.map((key) => call('EXISTS', key)))
     return answers.map((answer) => answer === 1)
+  })
+}
+
+/** Whether a tail witness stands beside the checkpoints of a namespace, or nothing where that cannot be asked. */
+export function hasWitness(source: SafeRedisSource, namespace: string): Promise<boolean | undefined> {
+  return askRedis(source, async (call) => {
+    const answer = await call('HMGET', `${namespace}:meta`, 'dispatch_topic', 'partition_count')
+    const [topic, count] = Array.isArray(answer) ? (answer as readonly unknown[]) : []
+    if (typeof topic !== 'string' || typeof count !== 'string' || !/^[1-9][0-9]{0,5}$/.test(count)) return undefined
+    const asked = Math.min(Number(count), partitionsAsked)
+    const keys = Array.from({ length: asked }, (_, partition) => `${namespace}:witness:${topic}:${partition}`)
+    return Number(await call('EXISTS', ...keys)) > 0
   })
 }
 
