@@ -5,7 +5,7 @@ import type { KafkaConnectionOptions } from './connection-options.ts'
 import { kafkaErrors } from './errors.ts'
 import { createKafkaInspector } from './inspection/kafka-inspector.ts'
 import { newKafkaReader } from './reading/kafka-reader.ts'
-import { READ_BACK_TUNING, readBackRecords } from './reading/read-back.ts'
+import { readBackRecords, readBackTuning } from './reading/read-back.ts'
 import { openAssignedConsumer } from './reading/reader-opening.ts'
 import { checkClientTuning } from './reading/safe-consumer-options.ts'
 import type { ClientTuning } from './reading/safe-consumer-options.ts'
@@ -26,7 +26,7 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
  */
 export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
   const connection = checkConnection(options)
-  const tuning = checkClientTuning(options.clientTuning ?? {})
+  const hostTuning = checkClientTuning(options.clientTuning ?? {})
   loadConfluentClient()
   const inspector = createKafkaInspector(options)
   const readers = new Set<LogReader>()
@@ -35,7 +35,7 @@ export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
 
   const open = async (request: ReaderRequest, extraTuning: ClientTuning): Promise<LogReader> => {
     if (closing !== undefined) throw kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'openReader' })
-    const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...tuning }, request, counted)
+    const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...hostTuning }, request, counted)
     const reader = newKafkaReader(consumer, request.topic, request.positions, () => readers.delete(reader))
     readers.add(reader)
     return reader
@@ -59,7 +59,8 @@ export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
       if (closing !== undefined) {
         return Promise.reject(kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'readBack' }))
       }
-      return counted(readBackRecords(request, (round) => open({ ...request, ...round }, READ_BACK_TUNING)))
+      const tuning = readBackTuning(request.records)
+      return counted(readBackRecords(request, (round) => open({ ...request, ...round }, tuning)))
     },
     close: () =>
       (closing ??= (async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Offset } from '@tidemark/core'
 import type { LogReader, LogRecord, PollResult } from '@tidemark/log'
-import { readBackRecords } from '../src/reading/read-back.ts'
+import { bytesOfReadBack, readBackRecords } from '../src/reading/read-back.ts'
 import type { OpenReader } from '../src/reading/read-back.ts'
 
 const record = (partition: number, offset: number): LogRecord => ({
@@ -138,5 +138,20 @@ describe('reading back', () => {
     expect(open.closed).toEqual(['t'])
     expect(await read([[0, 5]], scripted([]), 0)).toEqual(['0@5 unreadable'])
     expect(await read([], scripted([]))).toEqual([])
+  })
+
+  it('[KAF-10] fetches little where single records are wanted, and as much as a reader where a stretch is long', () => {
+    const bytes = (...lengths: readonly (number | undefined)[]): number =>
+      bytesOfReadBack(
+        lengths.map((length, partition) => ({
+          partition,
+          offset: 7n as Offset,
+          ...(length === undefined ? {} : { before: BigInt(7 + length) as Offset }),
+        })),
+      )
+    expect(bytes(undefined, undefined)).toBe(65_536)
+    expect(bytes(undefined, 1, 600)).toBe(65_536)
+    expect(bytes(3, 5_000, undefined)).toBe(500_000)
+    expect(bytes(2 ** 50)).toBe(1_048_576)
   })
 })

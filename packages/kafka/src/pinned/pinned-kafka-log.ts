@@ -4,7 +4,7 @@ import { checkConnection } from '../connection-options.ts'
 import { kafkaErrors } from '../errors.ts'
 import { newBrokerConnections } from '../inspection/broker-connections.ts'
 import { createKafkaInspector } from '../inspection/kafka-inspector.ts'
-import { readBackRecords } from '../reading/read-back.ts'
+import { bytesOfReadBack, readBackRecords } from '../reading/read-back.ts'
 import { newDecompress } from './batch-compression.ts'
 import type { FetchingParts } from './leader-fetching.ts'
 import { openTopic } from './pinned-opening.ts'
@@ -12,9 +12,6 @@ import { checkFetchOptions } from './pinned-options.ts'
 import type { PinnedKafkaLogOptions } from './pinned-options.ts'
 import { newPinnedReader } from './pinned-reader.ts'
 import { newTopicLeaders } from './topic-leaders.ts'
-
-/** One record a partition is wanted, so fetching much of each of thousands of partitions would be waste. */
-const READ_BACK_BYTES = 65_536
 
 /**
  * A committed log on Kafka whose fetches name the topic by the id we hold: what a broker answers is proven to come from
@@ -75,8 +72,11 @@ export function createPinnedKafkaLog(options: PinnedKafkaLogOptions): CommittedL
       if (closing !== undefined) {
         return Promise.reject(kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'readBack' }))
       }
-      const few = { ...limits, partitionBytesMax: Math.min(limits.partitionBytesMax, READ_BACK_BYTES) }
-      return counted(readBackRecords(request, (round) => open({ ...request, ...round }, few)))
+      const enough = {
+        ...limits,
+        partitionBytesMax: Math.min(limits.partitionBytesMax, bytesOfReadBack(request.records)),
+      }
+      return counted(readBackRecords(request, (round) => open({ ...request, ...round }, enough)))
     },
     close: () =>
       (closing ??= (async () => {

@@ -11,10 +11,28 @@ export type OpenReader = (request: {
   readonly deadlineMs: number
 }) => Promise<LogReader>
 
-/** One record a partition is wanted, so fetching much of each of thousands of partitions would be waste. */
-export const READ_BACK_TUNING: ClientTuning = {
-  'fetch.message.max.bytes': 65_536,
-  'queued.max.messages.kbytes': 16_384,
+const readBackBytes = {
+  /** One record a partition is wanted, so fetching much of each of thousands of partitions would be waste. */
+  least: 65_536,
+  /** A long stretch is read through, and each fetch of it costs a round trip. As much as readers fetch by default. */
+  most: 1_048_576,
+  /** A small record with its share of the batch; a stretch of larger ones needs no less. */
+  perOffset: 100,
+} as const
+
+/** How many bytes of one partition a read-back should fetch at a time: enough for the longest stretch, within limits. */
+export function bytesOfReadBack(stretches: readonly ReadBackStretch[]): number {
+  let longest = 1n
+  for (const { offset, before } of stretches) {
+    if (before !== undefined && before - offset > longest) longest = before - offset
+  }
+  const { least, most, perOffset } = readBackBytes
+  return Math.max(least, Math.min(most, Number(longest) * perOffset))
+}
+
+/** How the official client is tuned to read back. */
+export function readBackTuning(stretches: readonly ReadBackStretch[]): ClientTuning {
+  return { 'fetch.message.max.bytes': bytesOfReadBack(stretches), 'queued.max.messages.kbytes': 16_384 }
 }
 
 /** How long one poll of a read-back waits for something to arrive. */
