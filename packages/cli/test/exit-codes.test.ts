@@ -50,7 +50,7 @@ const errors: readonly (readonly [unknown, string])[] = [
   [redisErrors.create('TM_REDIS_ADDRESS_INVALID', { reason: 'x' }), 'usage'],
   [redisErrors.create('TM_REDIS_WRONG_TYPE', { operation: 'x', key: 'x', found: 'x' }), 'damaged'],
   [embeddedErrors.create('TM_EMBEDDED_DAMAGED', { file: 'x', position: 0, reason: 'x' }), 'damaged'],
-  [embeddedErrors.create('TM_EMBEDDED_LOCKED', { file: 'x', holder: 'x' }), 'unavailable'],
+  [embeddedErrors.create('TM_EMBEDDED_LOCKED', { file: 'x', holder: 'x', reason: 'x' }), 'unavailable'],
 ]
 
 describe('errors', () => {

@@ -2,7 +2,7 @@ import { defineErrors } from '@tidemark/core'
 import type { ErrorCatalogue, ErrorSpec } from '@tidemark/core'
 
 interface EmbeddedErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
-  readonly TM_EMBEDDED_LOCKED: ErrorSpec<{ readonly file: string; readonly holder: string }>
+  readonly TM_EMBEDDED_LOCKED: ErrorSpec<{ readonly file: string; readonly holder: string; readonly reason: string }>
   readonly TM_EMBEDDED_LOCK_LOST: ErrorSpec<{ readonly file: string }>
   readonly TM_EMBEDDED_DAMAGED: ErrorSpec<{ readonly file: string; readonly position: number; readonly reason: string }>
   readonly TM_EMBEDDED_FORMAT_UNKNOWN: ErrorSpec<{ readonly file: string; readonly found: string }>
@@ -41,7 +41,7 @@ interface EmbeddedErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
 export const embeddedErrors: ErrorCatalogue<EmbeddedErrorSpecs> = defineErrors<EmbeddedErrorSpecs>('EMBEDDED', {
   TM_EMBEDDED_LOCKED: {
     retriable: true,
-    message: (d) => `${d.file} is held by ${d.holder}; only one writer may open this directory`,
+    message: (d) => `${d.file} is held by ${d.holder}: ${d.reason}; only one writer may open this directory`,
     remedy: 'Stop the holder. If it runs on a host that no longer exists, remove the lock file by hand.',
   },
   TM_EMBEDDED_LOCK_LOST: {

@@ -95,25 +95,28 @@ describe('the embedded projection store', () => {
     const path = join(directory, 'writer.lock')
     const holder = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
     await first.storage.close()
-    writeFileSync(path, JSON.stringify({ ...holder, start: 'another-boot:1' }))
+    writeFileSync(path, JSON.stringify({ ...holder, bootId: 'another-boot' }))
     const second = await opened(directory)
     await second.storage.close()
     writeFileSync(path, JSON.stringify({ ...holder, host: 'elsewhere' }))
     await expect(opened(directory)).rejects.toThrow(/on elsewhere/)
     writeFileSync(path, '')
-    await expect(opened(directory)).rejects.toThrow(/an unreadable lock file/)
+    await expect(opened(directory)).rejects.toThrow(/an unreadable owner/)
   })
 
   it('[EMB-3] a holder on another machine of the same name is not gone because its process is not found here', () => {
     const directory = temporaryDirectory()
-    acquireDirectoryLock(directory, 'l', 'here')
+    const here = { host: 'h', machine: 'm', bootId: 'b', pidNamespace: 'n' }
     const path = join(directory, 'l')
+    acquireDirectoryLock(directory, 'l', here)
     const gone = { ...(JSON.parse(readFileSync(path, 'utf8')) as object), pid: 4_194_303 }
-    writeFileSync(path, JSON.stringify({ ...gone, machine: 'elsewhere' }))
-    expect(() => acquireDirectoryLock(directory, 'l', 'here')).toThrow(/process 4194303 on/)
-    for (const machine of ['here', 'unknown', undefined]) {
+    for (const elsewhere of [{ machine: 'another' }, { host: 'another' }, { pidNamespace: 'another' }]) {
+      writeFileSync(path, JSON.stringify({ ...gone, ...elsewhere }))
+      expect(() => acquireDirectoryLock(directory, 'l', here)).toThrow(/process 4194303 on (h|another): it belongs to/)
+    }
+    for (const machine of ['m', undefined]) {
       writeFileSync(path, JSON.stringify({ ...gone, machine }))
-      acquireDirectoryLock(directory, 'l', 'here')
+      acquireDirectoryLock(directory, 'l', here)
     }
   })
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { HereAndNow, ProcessSighting } from './lock-owner.ts'
+import type { HereAndNow, ProcessSighting } from '@tidemark/core/exclusive-lock'
 
 /**
  * Which machine, running and process id namespace this is.

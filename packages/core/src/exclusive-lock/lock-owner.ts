@@ -1,4 +1,4 @@
-/** Who holds a directory, as the lock file says. */
+/** Who holds a lock, as its file says. */
 export interface LockOwner {
   readonly host: string
   /** A digest of the machine's own id, where it has one: host names alone are given to several machines. */
@@ -10,6 +10,7 @@ export interface LockOwner {
   readonly pid: number
   /** When the process started, in ticks since the boot: a process id is given out again, this with it is not. */
   readonly startTicks: string
+  /** 32 hexadecimal digits, never used twice. */
   readonly nonce: string
 }
 
@@ -24,11 +25,15 @@ export type OwnerVerdict =
 /** Where a judgement is made. */
 export type HereAndNow = Pick<LockOwner, 'host' | 'machine' | 'pidNamespace' | 'bootId'>
 
+/** What an owner says who cannot know when it started. */
+export const UNKNOWN_START = 'unknown'
+
 /**
  * Whether the owner of a lock is certainly gone.
  *
  * Only what is certain counts: an owner elsewhere cannot be looked at, and one that cannot be told from the process that
- * has its id now is taken for alive. Where either side knows no machine id, the host name stands for the machine. Promises: PGS-22.
+ * has its id now is taken for alive. Where either side knows no machine id, the host name stands for the machine.
+ * Promises: COR-12.
  */
 export function judgeOwner(owner: LockOwner, here: HereAndNow, look: (pid: number) => ProcessSighting): OwnerVerdict {
   if (owner.host !== here.host) return { kind: 'held', reason: `it belongs to another host, ${owner.host}` }
@@ -43,7 +48,7 @@ export function judgeOwner(owner: LockOwner, here: HereAndNow, look: (pid: numbe
   }
   const seen = look(owner.pid)
   if (seen.kind === 'gone') return { kind: 'dead', reason: `process ${owner.pid} does not exist` }
-  if (seen.startTicks === undefined || owner.startTicks === 'unknown') {
+  if (seen.startTicks === undefined || owner.startTicks === UNKNOWN_START) {
     return { kind: 'held', reason: `a process ${owner.pid} runs and its start cannot be compared` }
   }
   if (seen.startTicks !== owner.startTicks) {
@@ -67,9 +72,11 @@ export function decodeOwner(text: string): LockOwner | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   const { v, host, machine, pidNamespace, bootId, pid, startTicks, nonce } = value as Record<string, unknown>
-  const texts = [host, machine === undefined ? 'unknown' : machine, pidNamespace, bootId, startTicks, nonce]
   if (v !== 1 || !Number.isSafeInteger(pid) || (pid as number) < 1) return undefined
+  const texts = [host, machine === undefined ? 'none' : machine, pidNamespace, bootId, startTicks]
   if (!texts.every((one) => typeof one === 'string' && one !== '')) return undefined
+  // It becomes part of a file's name.
+  if (typeof nonce !== 'string' || !/^[0-9a-f]{32}$/.test(nonce)) return undefined
   const known = machine === undefined ? {} : { machine }
   return { host, ...known, pidNamespace, bootId, pid, startTicks, nonce } as LockOwner
 }
