@@ -1,4 +1,4 @@
-import { encodeOffset } from '@tidemark/core'
+import { encodeOffset, invariant } from '@tidemark/core'
 import { checkpointErrors, encodeCheckpoint, encodeQuarantineEntry } from '@tidemark/checkpoint'
 import type { AdvanceOutcome, AdvanceRequest, ProjectionWrite, QuarantineEntry } from '@tidemark/checkpoint'
 import { encodeWitness } from '@tidemark/log'
@@ -11,7 +11,10 @@ import { advanceCheckpointScript } from './scripts/advance-checkpoint.ts'
 import { encodeWrites } from './write-encoding.ts'
 
 /** The parts of a request that every script of its step carries. */
-export type StepRequest = Omit<AdvanceRequest<unknown>, 'writes'>
+export interface StepRequest extends Omit<AdvanceRequest<unknown>, 'writes'> {
+  /** Writes of ours to a side key in the slot of the checkpoint; they come with the move of the checkpoint. */
+  readonly ownWrites?: readonly ProjectionWrite[]
+}
 
 /** One script of a step. */
 export interface StepPart {
@@ -41,8 +44,11 @@ export function advanceCommand(
     keys.quarantine(topic, partition),
   ]
   const fields = encodeCheckpoint({ identity, partition, nextOffset: from })
-  const data = encodeWrites(part.writes, dataPrefix)
-  if (keys.isSlotted) checkSlots(keys, topic, partition, data.keys)
+  const { ownWrites = [] } = request
+  const isOwn = part.isLast && ownWrites.length > 0
+  invariant(!isOwn || part.writes.length === 0, 'RED-42', 'writes of ours come in a script without data')
+  const data = isOwn ? encodeWrites(ownWrites, '') : encodeWrites(part.writes, dataPrefix)
+  if (keys.isSlotted && !isOwn) checkSlots(keys, topic, partition, data.keys)
   const args = [
     fence.nonce,
     fields['format_version']!,

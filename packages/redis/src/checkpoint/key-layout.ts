@@ -16,8 +16,18 @@ export interface KeyLayout {
   indexMember(topic: string, partition: number): string
   /** True for a data key that is one of ours under a tag, which no prefix keeps away. */
   isSideKey(key: string): boolean
+  /** Only in a cluster, where data may lie on other servers than its checkpoint. */
+  readonly shardKeys?: ShardKeys
   /** True where keys of different partitions, and of the namespace, lie in different slots and share no script. */
   readonly isSlotted: boolean
+}
+
+/** Keys by which the data in each shard of a cluster says how far it is. */
+export interface ShardKeys {
+  /** Lies in a slot that the number decides; the shard that serves it is the one it speaks for. */
+  mark(topic: string, partition: number, tagNumber: number): string
+  /** Beside the checkpoint: a hash of tag number to the mark that was due there when the checkpoint moved. */
+  due(topic: string, partition: number): string
 }
 
 /**
@@ -45,7 +55,14 @@ export function keyLayout(namespace: Namespace): KeyLayout {
 }
 
 /** What stands behind the tag in a side key of a cluster. */
-const sideKinds: ReadonlySet<string> = new Set([':incarnation', ':partitions', ':fence', ':witness', ':quarantine'])
+const sideKinds: ReadonlySet<string> = new Set([
+  ':incarnation',
+  ':partitions',
+  ':fence',
+  ':witness',
+  ':quarantine',
+  ':marks',
+])
 
 /**
  * The key layout of a namespace in a cluster: side keys carry the key they belong to as their hash tag, so that they lie in
@@ -64,7 +81,13 @@ export function clusterKeyLayout(namespace: Namespace): KeyLayout {
     fence: side('fence'),
     witness: side('witness'),
     quarantine: side('quarantine'),
-    isSideKey: (key) => key.startsWith(`{${namespace}:`) && sideKinds.has(key.slice(key.indexOf('}') + 1)),
+    shardKeys: {
+      mark: (topic, partition, tagNumber) => `{${namespace}:shard:${tagNumber}}:mark:${topic}:${partition}`,
+      due: side('marks'),
+    },
+    isSideKey: (key) =>
+      key.startsWith(`{${namespace}:shard:`) ||
+      (key.startsWith(`{${namespace}:`) && sideKinds.has(key.slice(key.indexOf('}') + 1))),
     isSlotted: true,
   }
 }

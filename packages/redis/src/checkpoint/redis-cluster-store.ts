@@ -14,6 +14,7 @@ import { retryingSession } from '../connection/retrying-session.ts'
 import type { SafeRedisClusterSource } from '../connection/safe-redis-cluster.ts'
 import { createClusterCheckpoints } from './create-checkpoints.ts'
 import { clusterKeyLayout } from './key-layout.ts'
+import { createMarkedCheckpoints, readMarkedState } from './read-marks.ts'
 import { storeOfForm } from './redis-projection-store.ts'
 import type { RedisStepForm } from './redis-projection-store.ts'
 
@@ -66,7 +67,10 @@ export function createRedisClusterProjectionStore(
     database: 0,
     session,
     keys: clusterKeyLayout(namespace),
-    bootstrap: createClusterCheckpoints,
+    // In the atomic form data and checkpoint lie in one slot, and are lost together or not at all.
+    ...(form === 'two-step'
+      ? { bootstrap: createMarkedCheckpoints, readState: readMarkedState }
+      : { bootstrap: createClusterCheckpoints }),
   })
   return withMovedSlots(store as ProjectionStore<never>, session)
 }

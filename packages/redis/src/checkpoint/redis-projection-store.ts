@@ -131,6 +131,7 @@ export interface RedisStoreParts {
   readonly session: RedisSession
   readonly keys: KeyLayout
   readonly bootstrap: typeof createCheckpoints
+  readonly readState?: typeof readState
   readonly waits?: ReplicaWaits
 }
 
@@ -162,8 +163,8 @@ class RedisProjectionStore<Writer> implements ProjectionStore<Writer> {
   async read(request: ReadStateRequest): Promise<StoredState> {
     topicNameOf(request.topic)
     if (request.partitionCount !== undefined) checkPartitionCount(request.partitionCount)
-    const { keys, database, waits } = this.#parts
-    const { value, call } = await this.#run('read', (link) => readState(link, keys, database, request))
+    const { keys, database, waits, readState: readAll = readState } = this.#parts
+    const { value, call } = await this.#run('read', (link) => readAll(link, keys, database, request))
     return waits === undefined ? value : waits.stateOf(call, value)
   }
 

@@ -1,4 +1,6 @@
 import type { AdvanceOutcome, ProjectionWrite, StepLimits } from '@tidemark/checkpoint'
+import { invariant } from '@tidemark/core'
+import type { Offset } from '@tidemark/core'
 import { redisErrors } from '../errors.ts'
 import type { RedisCommand, RedisLink } from '../connection/redis-link.ts'
 import { arrayReply, countReply, malformed, textReply } from '../connection/reply-shape.ts'
@@ -6,12 +8,15 @@ import { atomicAdvance } from './atomic-advance.ts'
 import { checkDataKeys } from './advance-step.ts'
 import type { StepRequest } from './advance-step.ts'
 import type { KeyLayout } from './key-layout.ts'
+import { createShardMarks } from './shard-marks.ts'
 import { raiseValueScript } from './scripts/raise-value.ts'
 import { cutWrites, groupWrites } from './write-encoding.ts'
 import type { StepWrites } from './write-encoding.ts'
 
 /** How many elements one command carries, so that no single command blocks the server for long. */
 const elementsMax = 1_000
+
+const nothing: StepWrites = { writes: [], byteCount: 0 }
 
 /**
  * The two-step form: all writes confirmed, every reply checked, then compare-and-set of the checkpoint.
@@ -27,7 +32,23 @@ export async function twoStepAdvance(
   request: StepRequest,
   step: StepWrites,
 ): Promise<AdvanceOutcome> {
-  if (keys.isSlotted) checkDataKeys(keys, new Set(step.writes.map(({ key }) => dataPrefix + key)))
+  const dataKeys = new Set(step.writes.map(({ key }) => dataPrefix + key))
+  if (keys.isSlotted) checkDataKeys(keys, dataKeys)
+  const { apart, ...level } = request
+  const marks = createShardMarks(link, keys, request)
+  const move = (moved: StepRequest, runId?: string): Promise<AdvanceOutcome> =>
+    atomicAdvance(link, keys, dataPrefix, limits, moved, nothing, runId)
+  // The data of some shard is behind the checkpoint: while it is replayed, what stands beside the checkpoint says so.
+  const replaying = (at: Offset): Promise<AdvanceOutcome> => {
+    const { checkpoint } = apart!
+    const still = { from: checkpoint, to: checkpoint, witness: undefined, quarantine: [] }
+    return move({ ...level, ...still, ownWrites: marks!.replayedTo(at) })
+  }
+  if (apart !== undefined) {
+    invariant(marks !== undefined && apart.data === request.from, 'RED-42', 'only data that is behind is ever apart')
+    const outcome = await replaying(request.from)
+    if (outcome.kind !== 'advanced') return outcome
+  }
   // Taken before the writes: a server exchanged in between has another run id and confirmed none of them.
   const runId = link.runIdOf(keys.checkpoint(request.identity.topic, request.partition))
   for (const cut of cutWrites(step, limits, dataPrefix)) {
@@ -38,7 +59,18 @@ export async function twoStepAdvance(
     )
     commands.forEach((data, index) => checkDataReply(data, replies[index]))
   }
-  return atomicAdvance(link, keys, dataPrefix, limits, request, { writes: [], byteCount: 0 }, runId)
+  if (marks === undefined) return move(level, runId)
+  const touched = apart === undefined ? marks.shardsOf(dataKeys) : marks.allShards
+  // After the data, not with it: a pipeline goes on behind a write that failed, and a mark must never say too much.
+  const raised = marks.raiseCommands(touched).map((command): DataCommand => ({ command, elements: 'raise' }))
+  const replies = await link.sendAll(
+    'advance',
+    raised.map(({ command }) => command),
+  )
+  raised.forEach((mark, index) => checkDataReply(mark, replies[index]))
+  if (apart !== undefined && request.to < apart.checkpoint) return replaying(request.to)
+  const from = apart?.checkpoint ?? request.from
+  return move({ ...level, from, ownWrites: marks.due(touched, apart !== undefined) }, runId)
 }
 
 /** A data command with what its reply may be. */

@@ -65,12 +65,14 @@ class ClusterLink implements RedisLink {
   readonly #source: SafeRedisClusterSource
   readonly #ranges: readonly SlotRange[]
   readonly #links: ReadonlyMap<string, RedisLink>
+  readonly shards: readonly (readonly SlotRange[])[]
   #facts: ServerFacts | undefined
 
   constructor(source: SafeRedisClusterSource, ranges: readonly SlotRange[], links: ReadonlyMap<string, RedisLink>) {
     this.#source = source
     this.#ranges = ranges
     this.#links = links
+    this.shards = [...links.keys()].map((id) => ranges.filter(({ nodeId }) => nodeId === id))
   }
 
   get facts(): ServerFacts {

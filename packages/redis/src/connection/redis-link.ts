@@ -2,6 +2,7 @@ import type { TidemarkError } from '@tidemark/core'
 import { isTidemarkError, messageOf } from '@tidemark/core'
 import type { Redis } from 'ioredis'
 import { redisErrors } from '../errors.ts'
+import type { SlotRange } from './cluster-topology.ts'
 import type { LuaScript } from './lua-script.ts'
 import { failureOf, isScriptMissing } from './redis-failure.ts'
 import { arrayReply, malformed } from './reply-shape.ts'
@@ -30,6 +31,8 @@ export interface RedisLink {
   sendAll(operation: string, commands: readonly RedisCommand[]): Promise<readonly unknown[]>
   /** The run id of the process that holds a key. */
   runIdOf(key: string): string
+  /** Of each primary of a cluster, the slots it serves; absent where there is one server. */
+  readonly shards?: readonly (readonly SlotRange[])[]
   /** Asks the server again; a lease must not be answered from memory. */
   readFacts(): Promise<ServerFacts>
   /** Drops the connection; whatever is in flight rejects. */
