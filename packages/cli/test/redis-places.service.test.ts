@@ -214,6 +214,28 @@ describe('a Redis Cluster', () => {
     expect((await tidemark(explain)).exitCode).toBe(3)
   })
 
+  it('[CLI-2] [CLI-3] [CLI-13] a shard that lost the end of its data is told by a look as by a start', async () => {
+    await projectAll(
+      createRedisClusterProjectionStore({ cluster: clusterSource(), namespace: 'shard', form: 'two-step' }),
+    )
+    const { explain, inspect } = asking(places.cluster, 'shard')
+    const marks = await Promise.all(
+      cluster.nodes.map(
+        async (node) => [adminOf(node), (await adminOf(node).keys('{shard:shard:*:mark:*'))[0]] as const,
+      ),
+    )
+    const [owner, mark] = marks.find((each): each is [Redis, string] => each[1] !== undefined)!
+    await owner.set(mark, '2')
+    const behind = await tidemarkJson<ExplainReport>(explain)
+    expect(behind).toMatchObject({ verdict: 'would-start', toRead: '3' })
+    expect(behind.notes.items.map(({ code }) => code)).toContain('DATA_APART')
+    await owner.del(mark)
+    const lost = await tidemarkJson<ExplainReport>(explain)
+    expect(lost).toMatchObject({ verdict: 'refused', exitCode: 3 })
+    expect(lost.refusals.items.map(({ code }) => code)).toContain('DATA_TWIN')
+    expect(await tidemarkJson(inspect)).toMatchObject({ verdict: 'damaged', exitCode: 4 })
+  })
+
   it('[RED-29] values come in the order asked for, from all slots and from one slot with many keys', async () => {
     const reader = createRedisClusterDataReader({ cluster: clusterSource(), dataPrefix: 'p.' })
     const writer = new Redis.Cluster(cluster.nodes.map(({ host, port }) => ({ host, port })))
