@@ -26,6 +26,8 @@ export interface GuardedCluster {
   readonly tls: string
   readonly ca: string
   readonly otherCa: string
+  /** Gives the user that must renew its login another password. */
+  changePassword(secret: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,12 +53,14 @@ export async function startGuardedCluster(): Promise<GuardedCluster> {
     closers.push(() => admin.close())
     const topic = await kafka.createTopic()
     await kafka.append(topic, 0, 3)
-    await createScramUsers(cluster.bootstrapBrokers[0]!)
+    const broker = cluster.bootstrapBrokers[0]!
+    await setPasswords(broker, scramUsers, password)
     await grantAll(admin, topic)
     const [plain, sasl, tls] = [cluster.bootstrapBrokers, cluster.saslBrokers, cluster.proxiedBrokers].map(
       (brokers) => brokers[0]!,
     ) as [string, string, string]
-    return { kafka, admin, topic, plain, sasl, tls, ca: own.pem, otherCa: other.pem, close }
+    const changePassword = (secret: string): Promise<void> => setPasswords(broker, scramUsers.slice(0, 1), secret)
+    return { kafka, admin, topic, plain, sasl, tls, ca: own.pem, otherCa: other.pem, changePassword, close }
   } catch (error) {
     await close()
     throw error
@@ -102,14 +106,16 @@ function startBroker(keyStore: string): Promise<KafkaCluster> {
   })
 }
 
-async function createScramUsers(broker: string): Promise<void> {
+type ScramUser = (typeof scramUsers)[number]
+
+async function setPasswords(broker: string, given: readonly ScramUser[], secret: string): Promise<void> {
   const [host, port] = broker.split(':') as [string, string]
   const connection = new Connection('scram')
   await connection.connect(host, Number(port))
   const iterations = 4_096
-  const users = scramUsers.map(({ name, mechanism, digest, bytes }) => {
+  const users = given.map(({ name, mechanism, digest, bytes }) => {
     const salt = randomBytes(16)
-    const saltedPassword = pbkdf2Sync(password, salt, iterations, bytes, digest)
+    const saltedPassword = pbkdf2Sync(secret, salt, iterations, bytes, digest)
     return { name, mechanism, iterations, salt, saltedPassword }
   })
   await alterUserScramCredentialsV0.api.async(connection, [], users)

@@ -133,6 +133,21 @@ describe('logging in', () => {
       expect(offsets).toEqual(Array.from({ length: 50 }, (_, offset) => offset))
     })
   })
+
+  it('[KAF-8] [KAF-13] a login whose renewal is refused ends the reader, without the password', async () => {
+    const { topic } = cluster
+    await withLog(optionsOf('sasl', login('SCRAM-SHA-256', 'scram256')), async (log) => {
+      const reader = await log.openReader({ topic, positions, deadlineMs: 5_000 })
+      await readUntil(reader, (so) => endsOf(so)[0] === 3)
+      await cluster.changePassword('another-password')
+      const delivered = await readUntil(reader, () => false, 10_000)
+      expect(delivered).toMatchObject({ records: [], failure: { reason: 'authorization' } })
+      expect(toldBy(delivered.failure)).not.toContain(password)
+      const error = await thrownBy(log.openReader({ topic, positions, deadlineMs: 5_000 }))
+      expect(error).toMatchObject({ code: 'TM_KAFKA_AUTHENTICATION_FAILED' })
+    })
+    await cluster.changePassword(password)
+  })
 })
 
 describe('permissions', () => {
