@@ -1,5 +1,8 @@
+const statusOf = { passed: 'passed', failed: 'failed', skipped: 'skipped', todo: 'skipped' }
+
 /**
- * What a vitest JSON report says, counted so that nothing can hide: a file that could not be loaded counts as one failure.
+ * What a vitest JSON report says, counted so that nothing can hide: a file that could not be loaded counts as one failure, and
+ * a test that never came to an end (its process was gone, say) counts as failed.
  *
  * Shape: { passed, failed, skipped, tests: [{ title, status, file }] }.
  */
@@ -11,7 +14,7 @@ export function readVitestReport(report) {
       counts.tests.push({ title: '(the file could not be run)', status: 'failed', file: file.name })
     }
     for (const test of file.assertionResults) {
-      const status = test.status === 'passed' || test.status === 'failed' ? test.status : 'skipped'
+      const status = statusOf[test.status] ?? 'failed'
       counts[status] += 1
       counts.tests.push({ title: [...test.ancestorTitles, test.title].join(' > '), status, file: file.name })
     }

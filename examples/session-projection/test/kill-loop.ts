@@ -74,33 +74,37 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
   let [killsWhileApplying, livingMs, lookingMs] = [0, 0, 0]
   let applied = 0
   const producing = startProducing(options.writer, random, () => applied)
+  try {
+    for (let kill = 1; kill <= options.kills; kill += 1) {
+      // Every fourth dies while starting.
+      const bornAt = performance.now()
+      const life = await liveAndDie(options, random, kill % 4 === 0, producing.failed)
+      faults.push(...life.faults.map((fault) => `kill ${kill}: ${fault}`))
+      if (life.confirmedSteps > 0) killsWhileApplying += 1
 
-  for (let kill = 1; kill <= options.kills; kill += 1) {
-    // Every fourth dies while starting.
-    const bornAt = performance.now()
-    const life = await liveAndDie(options, random, kill % 4 === 0)
-    faults.push(...life.faults.map((fault) => `kill ${kill}: ${fault}`))
-    if (life.confirmedSteps > 0) killsWhileApplying += 1
-
-    const diedAt = performance.now()
-    livingMs += diedAt - bornAt
-    const opened = await options.openStore()
-    try {
-      // Positions first: a command that the server still had in its socket can then only look like a replay.
-      const stored = await opened.store.read({ topic: options.topic, partitionCount: undefined })
-      const found = storedPositions(stored)
-      const reading = { log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
-      ends = (await readCommitted(reading)).ends
-      const suspects = logged.dispatches.filter(({ partition, offset }) => offset >= (positions.get(partition) ?? 0n))
-      const windows = await replayWindows(suspects, found, opened.data)
-      faults.push(...faultsOf(windows, positions, options.batchRecordsMax).map((fault) => `kill ${kill}: ${fault}`))
-      seen.push(...windows)
-      positions = found
-      applied = logged.dispatches.filter(({ partition, offset }) => offset < (found.get(partition) ?? 0n)).length
-    } finally {
-      await closeStore(opened)
+      const diedAt = performance.now()
+      livingMs += diedAt - bornAt
+      const opened = await options.openStore()
+      try {
+        // Positions first: a command that the server still had in its socket can then only look like a replay.
+        const stored = await opened.store.read({ topic: options.topic, partitionCount: undefined })
+        const found = storedPositions(stored)
+        const reading = { log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take }
+        ends = (await readCommitted(reading)).ends
+        const suspects = logged.dispatches.filter(({ partition, offset }) => offset >= (positions.get(partition) ?? 0n))
+        const windows = await replayWindows(suspects, found, opened.data)
+        faults.push(...faultsOf(windows, positions, options.batchRecordsMax).map((fault) => `kill ${kill}: ${fault}`))
+        seen.push(...windows)
+        positions = found
+        applied = logged.dispatches.filter(({ partition, offset }) => offset < (found.get(partition) ?? 0n)).length
+      } finally {
+        await closeStore(opened)
+      }
+      lookingMs += performance.now() - diedAt
     }
-    lookingMs += performance.now() - diedAt
+  } catch (error) {
+    producing.giveUp()
+    throw error
   }
   const { abortedUsers } = await producing.stop()
   await readCommitted({ log: options.log, topic: options.topic, deadlineMs, from: ends, visit: logged.take })
@@ -126,16 +130,25 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
 }
 
 /** One process from its start to its kill: while it starts, wherever that is, or after some steps of this life. */
-async function liveAndDie(options: KillLoopOptions, random: () => number, whileStarting: boolean) {
+async function liveAndDie(
+  options: KillLoopOptions,
+  random: () => number,
+  whileStarting: boolean,
+  producingFailed: Promise<never>,
+) {
   const projector = startProjectorProcess({ script: options.script, args: options.args })
-  if (whileStarting) {
-    await sleep(random() * 1_500)
-  } else {
-    const steps = 1 + Math.floor(random() * 60)
-    await projector.line(`through ${steps} steps`, () => confirmedSteps(projector) >= steps, deadlineMs)
-    await sleep(random() * 20)
+  try {
+    if (whileStarting) {
+      await sleep(random() * 1_500)
+    } else {
+      const steps = 1 + Math.floor(random() * 60)
+      const through = projector.line(`through ${steps} steps`, () => confirmedSteps(projector) >= steps, deadlineMs)
+      await Promise.race([producingFailed, through])
+      await sleep(random() * 20)
+    }
+  } finally {
+    projector.signal('SIGKILL')
   }
-  projector.signal('SIGKILL')
   const { code, signal } = await projector.exited
   const faults = signal === 'SIGKILL' ? [] : [`it ended by itself: ${code}, ${projector.stderr()}`]
   return { faults, confirmedSteps: confirmedSteps(projector) }
@@ -205,9 +218,14 @@ function startProducing(writer: DispatchWriter, random: () => number, applied: (
       while (!over && written - applied() > backlogMax)
     }
   })()
-  // A failing producer must fail the loop's end, not the process.
-  producing.catch(() => undefined)
+  // A life that waits for records that nobody writes any more would wait in vain.
+  const failed = new Promise<never>((_, reject) => producing.catch(reject))
+  failed.catch(() => undefined)
   return {
+    failed,
+    giveUp() {
+      over = true
+    },
     async stop() {
       over = true
       await producing

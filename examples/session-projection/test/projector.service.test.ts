@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createKafkaClient } from '../src/backend/kafka-client.ts'
+import { openDispatchWriter } from '../src/backend/open-dispatch-writer.ts'
 import { createTopic, deleteTopic } from '../src/backend/topic-admin.ts'
 import { encodeDispatch } from '../src/dispatch-record.ts'
 import { compareSessions } from '../src/proof/compare-sessions.ts'
@@ -47,6 +48,26 @@ async function differences(world: ServiceWorld, alsoUsers: Iterable<string> = []
 }
 
 const same = { lost: [], unexplained: [], sessions: true }
+
+describe('a writer on a real Kafka', () => {
+  it('that is closed while it writes finishes what it was given, and takes nothing more', async () => {
+    const world = await newWorld()
+    for (const ending of ['commit', 'abort', 'commit'] as const) {
+      const writer = await openDispatchWriter({ place: world.place, topic: world.settings.topic, deadlineMs: 60_000 })
+      const written = Promise.allSettled([
+        writer.write([dispatchMessage({ recipients: [`one-${ending}`] })], ending),
+        writer.write([dispatchMessage({ recipients: [`two-${ending}`] })], ending),
+      ])
+      // The client would end this process here, were it told to disconnect now.
+      await writer.close()
+      expect((await written).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+      await expect(writer.write([dispatchMessage()], 'commit')).rejects.toThrow('the writer is closed')
+    }
+    const logged = createLoggedSessions()
+    await readCommitted({ log: world.log, topic: world.settings.topic, deadlineMs: 60_000, visit: logged.take })
+    expect([...logged.sessions.keys()].sort()).toEqual(['one-commit', 'two-commit'])
+  }, 120_000)
+})
 
 describe('the projector as a process, on a real Kafka and Redis', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('catches up, serves, follows the log, and drains on %s', async (signal) => {

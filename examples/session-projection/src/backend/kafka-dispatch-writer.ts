@@ -20,10 +20,13 @@ export async function openKafkaDispatchWriter(options: {
   const forTopics = { partitioner: 'murmur2_random', 'message.timeout.ms': deadlineMs } as const
   const producer = new client.Producer({ ...producerConfig(place), 'linger.ms': 1 }, forTopics)
   const call = newCaller(producer, place)
-  const close = async (): Promise<void> => {
-    if (!producer.isConnected()) return
-    await new Promise<void>((resolve) => producer.disconnect(deadlineMs, () => resolve()))
-  }
+  // The client ends the process when it is told to disconnect while a call of a transaction is under way.
+  const turns = newTurns()
+  const close = (): Promise<void> =>
+    turns.last(async () => {
+      if (!producer.isConnected()) return
+      await new Promise<void>((resolve) => producer.disconnect(deadlineMs, () => resolve()))
+    })
   try {
     const asked = { timeout: deadlineMs, topic }
     const { topics } = await call<Metadata>('connecting the producer', (done) => producer.connect(asked, done))
@@ -36,26 +39,40 @@ export async function openKafkaDispatchWriter(options: {
     await close()
     throw error
   }
-  return {
-    async write(messages, ending) {
-      await call('beginning a transaction', (done) => producer.beginTransaction(done))
-      try {
-        for (const message of messages) produce(producer, topic, message)
-        // A commit first waits for every record and fails when a single one does.
-        if (ending === 'commit') {
-          const what = `committing ${messages.length} records to ${topic}`
-          await call(what, (done) => producer.commitTransaction(deadlineMs, done))
-        }
-      } catch (error) {
-        await call('aborting', (done) => producer.abortTransaction(deadlineMs, done)).catch(() => undefined)
-        throw error
+  const write: DispatchWriter['write'] = async (messages, ending) => {
+    await call('beginning a transaction', (done) => producer.beginTransaction(done))
+    try {
+      for (const message of messages) produce(producer, topic, message)
+      // A commit first waits for every record and fails when a single one does.
+      if (ending === 'commit') {
+        const what = `committing ${messages.length} records to ${topic}`
+        await call(what, (done) => producer.commitTransaction(deadlineMs, done))
       }
-      if (ending === 'commit') return
-      // What is to be aborted must have reached the log first, or nothing of it would be there to be aborted.
-      await call('writing', (done) => producer.flush(deadlineMs, done))
-      await call('aborting', (done) => producer.abortTransaction(deadlineMs, done))
-    },
-    close,
+    } catch (error) {
+      await call('aborting', (done) => producer.abortTransaction(deadlineMs, done)).catch(() => undefined)
+      throw error
+    }
+    if (ending === 'commit') return
+    // What is to be aborted must have reached the log first, or nothing of it would be there to be aborted.
+    await call('writing', (done) => producer.flush(deadlineMs, done))
+    await call('aborting', (done) => producer.abortTransaction(deadlineMs, done))
+  }
+  return { write: (messages, ending) => turns.next(() => write(messages, ending)), close }
+}
+
+/** One thing after another; after the last one nothing is begun any more. */
+function newTurns() {
+  let before: Promise<unknown> = Promise.resolve()
+  let ending: Promise<void> | undefined
+  const after = <T>(act: () => Promise<T>): Promise<T> => {
+    const outcome = before.then(act)
+    before = outcome.catch(() => undefined)
+    return outcome
+  }
+  return {
+    next: (act: () => Promise<void>): Promise<void> =>
+      ending === undefined ? after(act) : Promise.reject(new Error('the writer is closed')),
+    last: (act: () => Promise<void>): Promise<void> => (ending ??= after(act)),
   }
 }
 

@@ -19,12 +19,18 @@ export interface SqlDatabase {
 /** Where the data of the gates live; the store keeps the position of the data beside them. */
 const schemas = { schema: 'tidemark', dataSchema: 'gates_data' }
 
+const tablesLock = 7_301_114
+
 /** Creates the tables of the store, and the host's own, where they are missing. */
 export async function ensureSqlTables(database: PostgresDatabase, run: RunSql): Promise<void> {
   await ensurePostgresTables({ database, ...schemas })
-  await run(`CREATE TABLE IF NOT EXISTS gates_data.sessions (
-    user_name text, conversation text, created_at bigint NOT NULL, PRIMARY KEY (user_name, conversation))`)
-  await run('CREATE TABLE IF NOT EXISTS gates_data.applied (user_name text PRIMARY KEY, times bigint NOT NULL)')
+  // Two sessions that create one table at the same moment fail on it, IF NOT EXISTS or not. One statement is one transaction.
+  await run(`DO $$ BEGIN
+    PERFORM pg_advisory_xact_lock(${tablesLock});
+    CREATE TABLE IF NOT EXISTS gates_data.sessions (
+      user_name text, conversation text, created_at bigint NOT NULL, PRIMARY KEY (user_name, conversation));
+    CREATE TABLE IF NOT EXISTS gates_data.applied (user_name text PRIMARY KEY, times bigint NOT NULL);
+  END $$`)
 }
 
 /** A world in a database that has the tables. Its sessions are rows, and every dispatch is counted. */

@@ -27,7 +27,7 @@ const judge = (testResults: unknown[] | undefined, rest: object = {}): Judged =>
 describe('judgeVitestStage', () => {
   it('counts tests one by one', () => {
     const judged = judge(
-      [file('failed', test('a', 'passed'), test('b', 'failed'), test('c', 'pending'), test('d', 'todo'))],
+      [file('failed', test('a', 'passed'), test('b', 'failed'), test('c', 'skipped'), test('d', 'todo'))],
       {
         exitCode: 1,
       },
@@ -46,6 +46,12 @@ describe('judgeVitestStage', () => {
     const judged = judge(results, rest)
     expect(judged.failed).toBe(1)
     expect(judged.complaint).toMatch(complaint)
+  })
+
+  it('counts a test that never came to an end as failed, whatever became of its process', () => {
+    const judged = judge([file('passed', test('a', 'passed'), test('b', 'pending'))], { exitCode: 1 })
+    expect(judged).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
+    expect(judged.tests[1]).toMatchObject({ title: 'group > b', status: 'failed' })
   })
 
   it('counts a file that could not be loaded as a failure', () => {
