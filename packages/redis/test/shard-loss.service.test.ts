@@ -11,7 +11,12 @@ import { createRedisClusterProjectionStore, createSafeRedisCluster, partitionTag
 import { keySlot } from '../src/connection/key-slot.ts'
 import { advance, claim, identity, readRequest, request, start } from './redis-fixture.ts'
 
-const config = { 'cluster-replica-validity-factor': '0', appendonly: 'yes', appendfsync: 'always' }
+const config = {
+  'cluster-replica-validity-factor': '0',
+  'repl-diskless-sync-delay': '0',
+  appendonly: 'yes',
+  appendfsync: 'always',
+}
 let cluster: RedisCluster
 let admins: readonly Redis[]
 let log: SimLogWorld
@@ -331,7 +336,7 @@ describe('a shard of the data that falls back behind the checkpoint of another',
       // What it has by now is on its disk, and it gets no more.
       const replica = cluster.nodes[4]!
       const sizes = async () => [await admins[4]!.dbsize(), await admins[1]!.dbsize()]
-      await expect.poll(async () => new Set(await sizes()).size, { timeout: 5_000 }).toBe(1)
+      await expect.poll(async () => new Set(await sizes()).size, { timeout: 20_000 }).toBe(1)
       await replica.stop()
       append(20)
       const made = projection()
@@ -344,6 +349,13 @@ describe('a shard of the data that falls back behind the checkpoint of another',
       await made.stop()
       const promoted = () => ownerOf(dataKeyOf(1)).catch(() => 'nobody')
       await expect.poll(promoted, { timeout: 40_000 }).toBe(4)
+      // The other nodes learn of it one after the other.
+      const count = () =>
+        missingRecords().then(
+          ({ length }) => length,
+          () => 'not served yet',
+        )
+      await expect.poll(count, { timeout: 20_000 }).toBeTypeOf('number')
       const lost = await missingRecords()
       expect([lost.length > 0, lost.some((record) => Number(record.slice(1)) < 10)]).toEqual([true, false])
       await cluster.nodes[1]!.restart()
