@@ -70,6 +70,7 @@ const sideKinds: ReadonlySet<string> = new Set([
  */
 export function clusterKeyLayout(namespace: Namespace): KeyLayout {
   const meta = metaKey(namespace)
+  const [tagged, shard] = [`{${namespace}:`, `{${namespace}:shard:`]
   const side =
     (kind: string) =>
     (topic: string, partition: number): string =>
@@ -86,8 +87,7 @@ export function clusterKeyLayout(namespace: Namespace): KeyLayout {
       due: side('marks'),
     },
     isSideKey: (key) =>
-      key.startsWith(`{${namespace}:shard:`) ||
-      (key.startsWith(`{${namespace}:`) && sideKinds.has(key.slice(key.indexOf('}') + 1))),
+      key.startsWith(tagged) && (key.startsWith(shard) || sideKinds.has(key.slice(key.indexOf('}') + 1))),
     isSlotted: true,
   }
 }
