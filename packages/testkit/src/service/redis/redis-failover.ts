@@ -21,7 +21,7 @@ export interface RedisFailover {
   readonly sentinel: RedisServer
   /** The name under which the sentinel knows them. */
   readonly primaryName: string
-  /** Resolves once the replica holds everything that the primary has. */
+  /** Resolves once the replica holds everything that the primary has, and the primary knows. */
   replicated(): Promise<void>
   /** Resolves once the sentinel names the replica as the primary and the replica says so too. */
   failedOver(): Promise<void>
@@ -47,6 +47,9 @@ export async function startRedisFailover(options: RedisFailoverOptions = {}): Pr
       }),
     )
     const replicated = (): Promise<void> => untilInStep(primary, replica)
+    await replicated()
+    // At offset 0 nothing was streamed yet, and nothing acknowledged. A message is streamed and changes no data.
+    await askRedis(primary, 'PUBLISH', 'tidemark:started', '')
     await replicated()
     const sentinel = own(await startRedis({ isSentinel: true, config: sentinelLines(primaryName, primary, options) }))
     const failedOver = (): Promise<void> => untilPromoted(sentinel, primaryName, replica)
@@ -78,8 +81,11 @@ function untilInStep(primary: RedisServer, replica: RedisServer): Promise<void> 
       askRedis(primary, 'INFO', 'replication').catch(String),
       askRedis(replica, 'INFO', 'replication').catch(String),
     ])
-    const inStep = offsetIn(sent, 'master_repl_offset') === offsetIn(received, 'slave_repl_offset')
-    return inStep && received.includes('master_link_status:up') ? undefined : received.slice(0, 200)
+    const offset = offsetIn(sent, 'master_repl_offset')
+    const inStep = offset === offsetIn(received, 'slave_repl_offset') && received.includes('master_link_status:up')
+    // A primary streams to a new replica only from its first acknowledgement on, up to a second after the link is up.
+    const acknowledged = new RegExp(`^slave0:.*state=online,offset=${offset},`, 'm').test(sent)
+    return inStep && acknowledged ? undefined : `${sent.slice(0, 200)} ${received.slice(0, 200)}`
   }
   return waitUntilReady({ service: 'Redis replica', address: `127.0.0.1:${replica.port}`, timeoutMs: 20_000, probe })
 }
