@@ -62,6 +62,9 @@ describe('explain', () => {
     const report = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...names, ...target])
     expect(report).toMatchObject({ verdict: 'would-start', creates: { meta: true, checkpoints: 2 }, toRead: '10' })
     expect(report.partitions.items.map(({ origin }) => origin)).toEqual(['first-start', 'first-start'])
+    expect(report.hint).toMatch(/^Nothing is stored under fresh: .*look at the name/)
+    const known = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
+    expect(known).not.toHaveProperty('hint')
   })
 
   it('[CLI-2] a first start on a transactional store has a question left open, for programs and for people', async () => {

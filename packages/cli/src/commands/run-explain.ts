@@ -1,5 +1,5 @@
 import { explainStart } from '@tidemark/checkpoint'
-import type { PlanDeclarations, ReadyTarget } from '@tidemark/checkpoint'
+import type { PlanDeclarations, ReadyTarget, StartExplanation } from '@tidemark/checkpoint'
 import type { CommandHost } from '../host.ts'
 import { openLog } from '../places/open-log.ts'
 import { openStorePlace } from '../places/open-store.ts'
@@ -24,6 +24,12 @@ export interface ExplainSettings {
   readonly limit: number
 }
 
+/** A mistyped namespace looks like a first start, and the verdict alone is a good one. */
+function firstStartHint({ verdict, observed }: StartExplanation): string | undefined {
+  if (verdict.kind !== 'start' || !verdict.createMeta) return undefined
+  return `Nothing is stored under ${observed.namespace}: this would be a first start. If a projection ran here before, look at the name and the place.`
+}
+
 /** The dry run of a start, by the library that starts. Writes nothing. Promises: CLI-1, CLI-2. */
 export async function runExplain(settings: ExplainSettings, host: CommandHost): Promise<Finished> {
   const { namespace, topic, readyTarget, declarations, deadlineMs, limit } = settings
@@ -44,7 +50,7 @@ export async function runExplain(settings: ExplainSettings, host: CommandHost): 
         signal: host.signal,
         ...(deep === undefined ? {} : { deep }),
       })
-      const hint = place.hint?.(explanation.observed.stored)
+      const hint = place.hint?.(explanation.observed.stored) ?? firstStartHint(explanation)
       const report = explainReport({ store: place.name, log: name, hint }, explanation, limit)
       return { report, render: (style) => renderExplain(report, style) }
     } finally {

@@ -21,7 +21,7 @@ export interface ExplainReport extends ReportHead<'explain'> {
   readonly notes: BoundedList<PlanNote>
   /** Reasons for which the start may still be refused, since only the start itself asks about them. */
   readonly leftOpen: BoundedList<OpenQuestion>
-  /** What the place may be besides what it was named as. */
+  /** What the verdict may hide: a place that may be of another kind, a namespace that holds nothing. */
   readonly hint?: string
   /** What a start would create. */
   readonly creates: { readonly meta: boolean; readonly checkpoints: number }
