@@ -5,7 +5,7 @@ import { startRedis } from '@tidemark/testkit/service'
 import type { RedisServer } from '@tidemark/testkit/service'
 import { createRedisDataReader, createSafeRedis } from '@tidemark/redis/checkpoint'
 import type { RedisStepForm } from '@tidemark/redis/checkpoint'
-import { redisDamage } from './contract-hands.ts'
+import { redisCapabilities, redisDamage } from './contract-hands.ts'
 import type { StorePlace } from './contract-hands.ts'
 import { adminClient, fingerprint, freshNamespace, keysOf, openStore } from './redis-fixture.ts'
 
@@ -58,22 +58,6 @@ for (const form of ['atomic', 'two-step'] as const) {
     describe,
     it,
     subject: `redis ${form}`,
-    capabilities: {
-      damage: true,
-      fingerprint: true,
-      restart: true,
-      'empty-restart': true,
-      'full-vocabulary': isAtomic,
-      'fenced-writes': isAtomic,
-      // Lua does not roll back: what cannot be checked beforehand may leave repeatable writes behind.
-      rollback: false,
-      expiry: true,
-      'quarantine-reading': true,
-      'whole-bootstrap': true,
-      'fenced-meta': true,
-      'shared-keys': true,
-      'one-process': true,
-      'data-apart': false,
-    },
+    capabilities: { ...redisCapabilities, 'full-vocabulary': isAtomic, 'fenced-writes': isAtomic },
   })
 }

@@ -1,8 +1,27 @@
 import type { ProjectedValue } from '@tidemark/checkpoint'
-import type { StoreDamage } from '@tidemark/testkit/contract'
+import type { StoreCapability, StoreDamage } from '@tidemark/testkit/contract'
 import type { Redis } from 'ioredis'
 import { identity } from './redis-fixture.ts'
 import type { KeyKind } from './redis-fixture.ts'
+
+/** What a store on Redis lets its test do; what differs by form and topology is said beside each. */
+export const redisCapabilities: Readonly<Record<StoreCapability, boolean>> = {
+  damage: true,
+  fingerprint: true,
+  restart: true,
+  'empty-restart': true,
+  'full-vocabulary': true,
+  'fenced-writes': true,
+  // Lua does not roll back: what cannot be checked beforehand may leave repeatable writes behind.
+  rollback: false,
+  expiry: true,
+  'quarantine-reading': true,
+  'whole-bootstrap': true,
+  'fenced-meta': true,
+  'shared-keys': true,
+  'one-process': true,
+  'data-apart': false,
+}
 
 /** Where a store keeps its keys: how they are named, and which client reaches each. */
 export interface StorePlace {

@@ -16,7 +16,7 @@ import {
 } from '@tidemark/redis/checkpoint'
 import type { RedisStepForm } from '@tidemark/redis/checkpoint'
 import { keySlot } from '../src/connection/key-slot.ts'
-import { clusterKeysOf, readPlainly, redisDamage, setField, setText } from './contract-hands.ts'
+import { clusterKeysOf, readPlainly, redisCapabilities, redisDamage, setField, setText } from './contract-hands.ts'
 import type { StorePlace } from './contract-hands.ts'
 import { adminClient, fingerprint, freshNamespace, identity, keysOf } from './redis-fixture.ts'
 
@@ -27,25 +27,6 @@ const config = { appendonly: 'yes', appendfsync: 'always' }
 const dataPrefix = 'data:'
 const commandDeadlineMs = 3_000
 
-/** What every topology lets its test do; what differs is said beside it. */
-const capabilities: Readonly<Record<StoreCapability, boolean>> = {
-  damage: true,
-  fingerprint: true,
-  restart: true,
-  'empty-restart': true,
-  'full-vocabulary': true,
-  'fenced-writes': true,
-  // Lua does not roll back: what cannot be checked beforehand may leave repeatable writes behind.
-  rollback: false,
-  expiry: true,
-  'quarantine-reading': true,
-  'whole-bootstrap': true,
-  'fenced-meta': true,
-  'shared-keys': true,
-  'one-process': true,
-  'data-apart': false,
-}
-
 function register(
   subject: string,
   make: () => Promise<ProjectionStoreWorld>,
@@ -55,7 +36,7 @@ function register(
     describe,
     it,
     subject,
-    capabilities: { ...capabilities, ...lacks },
+    capabilities: { ...redisCapabilities, ...lacks },
   })
 }
 
