@@ -13,6 +13,7 @@ import { runMain, seconds } from './act/step-log.mjs'
 import { readBackends } from './act/used-backends.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
+import { failedTestLines } from './plan/failed-tests.mjs'
 import { gateEvidence } from './plan/gate-evidence.mjs'
 import { measureLine, readMeasures } from './plan/gate-measures.mjs'
 import { chooseGates, gateLine, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
@@ -94,7 +95,8 @@ async function main() {
     TIDEMARK_BACKENDS_FILE: backendsFile,
     TIDEMARK_MEASURES_FILE: measuresFile,
   }
-  const verdicts = judgeGates(chosen, await runFiles(groups, env))
+  const tests = await runFiles(groups, env)
+  const verdicts = judgeGates(chosen, tests)
   const backends = readBackends(backendsFile, false)
   const measures = readMeasures(existsSync(measuresFile) ? readFileSync(measuresFile, 'utf8') : '')
   if (flags.full) {
@@ -117,6 +119,7 @@ async function main() {
   process.stdout.write(`${backends}\n`)
   for (const measure of measures) process.stdout.write(`${measureLine(measure)}\n`)
   for (const verdict of verdicts) process.stdout.write(`${gateLine(verdict)}\n`)
+  for (const line of failedTestLines(tests)) process.stdout.write(`${line}\n`)
   process.stdout.write(`${gatesLine(verdicts)}\n`)
   return gatesFail(verdicts, { named: words.length > 0, strict: flags.strict === true, milestone }) ? 1 : 0
 }

@@ -18,6 +18,7 @@ import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
 import { runMain, seconds, StepError } from './act/step-log.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { parseCommandLine } from './plan/command-line.mjs'
+import { failedTestLines } from './plan/failed-tests.mjs'
 import { gateLine, gatesFail, gatesLine, judgeGates } from './plan/gate-report.mjs'
 import { filesOfStage, planStages } from './plan/test-stages.mjs'
 import { UsageError } from './plan/usage-error.mjs'
@@ -92,6 +93,14 @@ function printStage(stage, result, durationMs) {
   process.stdout.write(`${tailOf(result.output ?? '', shownLines)}\n\n`)
 }
 
+/** What failed in a stage, said again at the end: a stage without tests of its own stands for itself. */
+function failuresOf(stage, { failed, tests, complaint, output = '' }) {
+  const own = tests.filter(({ status }) => status === 'failed')
+  if (failed === own.length) return own
+  const why = complaint ?? tailOf(output, 8)
+  return [...own, { file: 'stage', title: stage.name, status: 'failed', why }]
+}
+
 /** The gates this run had to show; counted as one check. Only judged when all kinds of tests ran. */
 function judgeRunGates(tests) {
   const { milestone, gates } = loadGates()
@@ -126,17 +135,20 @@ async function main() {
   rmSync(backendsFile, { force: true })
   const files = findTestFiles()
   const results = []
+  const failures = []
   for (const stage of stages) {
     const started = performance.now()
     process.stdout.write(`- ${stage.name}\n`)
     const result = await tryStage(stage, { ...options, seed, files })
     printStage(stage, result, performance.now() - started)
     results.push(result)
+    failures.push(...failuresOf(stage, result))
   }
   if (options.only === undefined && !options.offline) results.push(judgeRunGates(results.flatMap(({ tests }) => tests)))
 
   const sum = (field) => results.reduce((total, result) => total + result[field], 0)
   const totals = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
+  for (const line of failedTestLines(failures)) process.stdout.write(`${line}\n`)
   process.stdout.write(`${readBackends(backendsFile, options.offline)}\n`)
   process.stdout.write(`took ${seconds(performance.now() - from)}; to repeat: TIDEMARK_SEED=${seed} npm test\n`)
   process.stdout.write(`${closingLine(totals)}\n`)

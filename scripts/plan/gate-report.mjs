@@ -29,16 +29,17 @@ export function chooseGates(gates, prefix) {
  *
  * Shape: gates = [{ id, milestone, kind? }]; tests = [{ title, status, file, kind }]. A gate with a `kind` needs a test of that kind
  * among its passing ones. A skipped test (a contract case that does not apply
- * to an adapter) neither passes nor fails it.
+ * to an adapter) neither passes nor fails it. A failed gate names the files that failed, any other every file that carries its id.
  */
 export function judgeGates(gates, tests) {
   return gates.map((gate) => {
     const own = tests.filter(({ title }) => idsInTitle(title).includes(gate.id))
-    const files = [...new Set(own.map(({ file }) => file))].sort()
+    const filesOf = (some) => [...new Set(some.map(({ file }) => file))].sort()
     const passed = own.filter(({ status }) => status === 'passed')
     const failed = own.filter(({ status }) => status === 'failed')
     const proven = gate.kind === undefined ? passed.length > 0 : passed.some(({ kind }) => kind === gate.kind)
     const status = failed.length > 0 ? 'failed' : proven ? 'passed' : 'missing'
+    const files = filesOf(failed.length > 0 ? failed : own)
     return { ...gate, status, files, passedTests: passed.length, failedTests: failed.length }
   })
 }

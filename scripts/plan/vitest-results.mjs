@@ -4,19 +4,21 @@ const statusOf = { passed: 'passed', failed: 'failed', skipped: 'skipped', todo:
  * What a vitest JSON report says, counted so that nothing can hide: a file that could not be loaded counts as one failure, and
  * a test that never came to an end (its process was gone, say) counts as failed.
  *
- * Shape: { passed, failed, skipped, tests: [{ title, status, file }] }.
+ * Shape: { passed, failed, skipped, tests: [{ title, status, file, why? }] }; `why` is the first message of a failed test.
  */
 export function readVitestReport(report) {
   const counts = { passed: 0, failed: 0, skipped: 0, tests: [] }
   for (const file of report.testResults) {
     if (file.assertionResults.length === 0 && file.status === 'failed') {
       counts.failed += 1
-      counts.tests.push({ title: '(the file could not be run)', status: 'failed', file: file.name })
+      counts.tests.push({ title: '(the file could not be run)', status: 'failed', file: file.name, why: file.message })
     }
     for (const test of file.assertionResults) {
       const status = statusOf[test.status] ?? 'failed'
       counts[status] += 1
-      counts.tests.push({ title: [...test.ancestorTitles, test.title].join(' > '), status, file: file.name })
+      const title = [...test.ancestorTitles, test.title].join(' > ')
+      const why = test.failureMessages?.[0]
+      counts.tests.push({ title, status, file: file.name, ...(why === undefined ? {} : { why }) })
     }
   }
   return counts

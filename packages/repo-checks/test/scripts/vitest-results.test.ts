@@ -12,6 +12,9 @@ const { closingLine, judgeVitestStage } = await loadScript<{
   closingLine(counts: { passed: number; failed: number; skipped: number }): string
   judgeVitestStage(input: { report: unknown; exitCode: number | null; timedOut: boolean; fileCount: number }): Judged
 }>('plan/vitest-results')
+const { failedTestLines } = await loadScript<{
+  failedTestLines(tests: readonly object[]): string[]
+}>('plan/failed-tests')
 
 const test = (title: string, status: string) => ({ ancestorTitles: ['group'], title, status })
 const file = (status: string, ...assertionResults: unknown[]) => ({ name: 'a.test.ts', status, assertionResults })
@@ -67,5 +70,29 @@ describe('closingLine', () => {
   it('is the plain line, with skipped tests only when there are some', () => {
     expect(closingLine({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
     expect(closingLine({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped')
+  })
+})
+
+describe('failedTestLines', () => {
+  it('tells every failed test with the beginning of its reason, and nothing of the others', () => {
+    const failed = { ...test('b', 'failed'), failureMessages: ['Error: 1 is not 2\n\n    at here\n', 'second'] }
+    const { tests } = judge([file('failed', test('a', 'passed'), failed)], { exitCode: 1 })
+    expect(failedTestLines(tests)).toEqual([
+      'failed tests:',
+      '  a.test.ts > group > b',
+      '      Error: 1 is not 2',
+      '      at here',
+    ])
+  })
+
+  it('tells why a file could not be loaded, and cuts what is long', () => {
+    const { tests } = judge([{ ...file('failed'), message: 'line\n'.repeat(50) }], { exitCode: 1 })
+    expect(failedTestLines(tests)).toHaveLength(2 + 8)
+    const many = Array.from({ length: 40 }, () => tests[0]!)
+    expect(failedTestLines(many).at(-1)).toBe('  and 15 more')
+  })
+
+  it('says nothing when nothing failed', () => {
+    expect(failedTestLines(judge([file('passed', test('a', 'passed'))]).tests)).toEqual([])
   })
 })
