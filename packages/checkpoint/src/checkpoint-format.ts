@@ -65,10 +65,21 @@ export function decodeMeta(fields: StoredFields): Decoded<StoredMeta> {
     : { kind: 'decoded', value: { identity } }
 }
 
-/** The checkpoint that stored fields stand for. Promises: CKP-2. */
-export function decodeCheckpoint(fields: StoredFields): Decoded<StoredCheckpoint> {
+/** An identity and the stored fields it was decoded from. */
+export interface DecodedIdentity {
+  readonly fields: StoredFields
+  readonly identity: LogIdentity
+}
+
+/**
+ * The checkpoint that stored fields stand for. Promises: CKP-2.
+ *
+ * `like`: the partitions of one log repeat its identity word for word, so what was decoded from the same words is not decoded again.
+ */
+export function decodeCheckpoint(fields: StoredFields, like?: DecodedIdentity): Decoded<StoredCheckpoint> {
   const faults = shapeFaults(fields, checkpointFields)
-  const identity = decodeIdentity(fields, faults)
+  const known = like !== undefined && repeatsIdentity(fields, like.fields)
+  const identity = known ? like.identity : decodeIdentity(fields, faults)
   const partition = readCount(fields, 'partition', 0, faults)
   const nextText = fields['next_offset']
   const nextOffset = nextText === undefined ? undefined : decodeOffset(nextText)
@@ -102,6 +113,12 @@ function decodeIdentity(fields: StoredFields, faults: FieldFault[]): LogIdentity
   if (partitionCount === undefined || topic === undefined || clusterId === undefined) return undefined
   if (topicId === undefined || !isCanonicalTopicId(topicId)) return undefined
   return { clusterId, topic, topicId, partitionCount }
+}
+
+/** Every field of the identity, so that a field added to the format is compared too. */
+function repeatsIdentity(fields: StoredFields, known: StoredFields): boolean {
+  for (const field of identityFields) if (fields[field] !== known[field]) return false
+  return true
 }
 
 function readText(fields: StoredFields, field: string, faults: FieldFault[]): string | undefined {

@@ -93,7 +93,8 @@ export function planStart(input: PlanInput): PlanVerdict {
   ]
   if (input.identity.kind !== 'proven') return { kind: 'refused', refusals }
   const { identity } = input.identity
-  refusals.push(...identityRefusals(review, identity), ...strayRefusals(review, identity))
+  const otherLog = identityRefusals(review, identity)
+  refusals.push(...otherLog, ...strayRefusals(review, identity))
   const bounds = usableBounds(input.bounds, identity.partitionCount, refusals)
   if (bounds === undefined) return { kind: 'refused', refusals }
 
@@ -103,7 +104,8 @@ export function planStart(input: PlanInput): PlanVerdict {
   for (const partitionBounds of bounds) {
     const start = planPartition(input, review, partitionBounds, refusals)
     if (start !== undefined) partitions.push(start)
-    judgePartitionWitness(input, review, partitionBounds, answers, refusals, notes)
+    // On another log the record at that offset says nothing; the identity refusal stands for it.
+    if (otherLog.length === 0) judgePartitionWitness(input, review, partitionBounds, answers, refusals, notes)
   }
   if (refusals.length > 0) return { kind: 'refused', refusals }
   const created = partitions.filter((start) => start.origin !== 'checkpoint')
@@ -203,27 +205,26 @@ function planPartition(
   const checkpoint = review.checkpoints.get(partition)
   if (checkpoint !== undefined) {
     const { nextOffset } = checkpoint
-    const values = (gap: bigint): Readonly<Record<string, string>> => ({
-      next: String(nextOffset),
-      low: String(low),
-      highWatermark: String(highWatermark),
-      gap: String(gap),
-    })
     if (nextOffset < low) {
       const gap = low - nextOffset
       const message = `next is ${nextOffset}, the log starts at ${low}: ${gap} records are gone`
-      refusals.push(refuse('NEXT_BELOW_LOW', message, values(gap), partition))
+      refusals.push(refuse('NEXT_BELOW_LOW', message, gapValues(nextOffset, bounds, gap), partition))
     }
     if (nextOffset > highWatermark) {
       const gap = nextOffset - highWatermark
       const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
-      refusals.push(refuse('NEXT_ABOVE_HIGH', message, values(gap), partition))
+      refusals.push(refuse('NEXT_ABOVE_HIGH', message, gapValues(nextOffset, bounds, gap), partition))
     }
     return startFrom({ partition, nextOffset, target, origin: 'checkpoint', bounds }, twin)
   }
   // A damaged checkpoint was refused by the review; it must not be mistaken for an absent one.
   if (review.present.has(partition)) return undefined
   return startFrom(planAbsent(input, review, bounds, target, refusals), twin)
+}
+
+function gapValues(next: Offset, bounds: PartitionBounds, gap: bigint): Readonly<Record<string, string>> {
+  const { low, highWatermark } = bounds
+  return { next: String(next), low: String(low), highWatermark: String(highWatermark), gap: String(gap) }
 }
 
 /** A start at the lower of checkpoint and data. H0 stays what it is. */
@@ -267,10 +268,7 @@ function judgePartitionWitness(
   const { partition } = bounds
   const witness = review.witnesses.get(partition)
   const position = appliedPosition(review, partition)
-  const identity = input.identity.kind === 'proven' ? input.identity.identity : undefined
-  if (witness === undefined || identity === undefined || position === undefined) return
-  // On another log the record at that offset says nothing; the identity refusal stands for it.
-  if (identityRefusals(review, identity).length > 0) return
+  if (witness === undefined || position === undefined) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
   const verdict = judgeApplied(witness, bounds, position, compacted, answers)
   const offset = String(witness.offset)

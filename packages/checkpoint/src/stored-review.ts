@@ -3,7 +3,7 @@ import type { Offset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
 import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
-import type { FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
+import type { DecodedIdentity, FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
 import { checkpointKey, metaKey } from './namespace.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
@@ -31,15 +31,21 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   )
   const meta = reviewMeta(namespace, stored, refusals)
   const checkpoints = new Map<number, StoredCheckpoint>()
+  let like: DecodedIdentity | undefined
   for (const [partition, fields] of byPartition(stored.checkpoints)) {
-    const key = checkpointKey(namespace, topic, partition)
-    const decoded = decodeCheckpoint(fields)
+    const decoded = decodeCheckpoint(fields, like)
     if (decoded.kind === 'faulty') {
+      const key = checkpointKey(namespace, topic, partition)
       refusals.push(...decoded.faults.map((fault) => faultRefusal(key, fault, partition)))
       continue
     }
+    const { identity } = decoded.value
+    if (identity !== like?.identity) like = { fields, identity }
     checkpoints.set(partition, decoded.value)
-    refusals.push(...checkpointRefusals(key, partition, decoded.value, meta))
+    if (contradicts(partition, decoded.value, meta)) {
+      const key = checkpointKey(namespace, topic, partition)
+      refusals.push(...checkpointRefusals(key, partition, decoded.value, meta))
+    }
   }
   const twins = stored.twins === undefined ? undefined : reviewTwins(stored.twins, refusals)
   const applied = twins === undefined ? positionsOf(checkpoints) : readableTwins(twins)
@@ -104,6 +110,12 @@ function faultRefusal(key: string, fault: FieldFault, partition?: number): Refus
         partition,
       )
   }
+}
+
+/** Whether anything at all is wrong: asked for every partition, so nothing is built to answer it. */
+function contradicts(partition: number, checkpoint: StoredCheckpoint, meta: StoredMeta | undefined): boolean {
+  if (checkpoint.partition !== partition) return true
+  return meta !== undefined && identityDifferences(meta.identity, checkpoint.identity).length > 0
 }
 
 function checkpointRefusals(

@@ -11,8 +11,15 @@ export type ReadBackAnswers = (stretch: ReadBackStretch) => ReadBack | undefined
 
 /** Read-backs, found by their stretches. */
 export function indexReadBacks(readBacks: readonly ReadBack[]): ReadBackAnswers {
-  const answers = new Map(readBacks.map((readBack) => [placeOf(readBack), readBack]))
-  return (stretch) => answers.get(placeOf(stretch))
+  const byPartition = new Map<number, ReadBack[]>()
+  for (const readBack of readBacks) {
+    const own = byPartition.get(readBack.partition)
+    if (own === undefined) byPartition.set(readBack.partition, [readBack])
+    else own.push(readBack)
+  }
+  // A partition is asked for two stretches at most, so they are looked through.
+  return ({ partition, offset, before }) =>
+    byPartition.get(partition)?.findLast((answer) => answer.offset === offset && answer.before === before)
 }
 
 /**
@@ -75,8 +82,4 @@ function gapFault(gap: ReadBackStretch, readBack: ReadBack | undefined): Witness
     case undefined:
       return { kind: 'unproven', message: `the passed stretch from ${gap.offset} was not read back` }
   }
-}
-
-function placeOf({ partition, offset, before }: ReadBackStretch): string {
-  return `${partition}@${offset}..${before ?? ''}`
 }
