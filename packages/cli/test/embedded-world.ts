@@ -8,7 +8,7 @@ import {
   createEmbeddedProjectionStore,
   createEmbeddedStorage,
 } from '@tidemark/embedded'
-import type { EmbeddedProducer, EmbeddedStorage } from '@tidemark/embedded'
+import type { EmbeddedDurability, EmbeddedProducer, EmbeddedStorage } from '@tidemark/embedded'
 import { afterEach } from 'vitest'
 import { dispatchValue, project } from './dispatch-project.ts'
 
@@ -37,7 +37,10 @@ afterEach(() => {
 })
 
 /** A world with a topic of two partitions and some records, projected up to its end. */
-export async function createEmbeddedWorld(records: number = 10): Promise<EmbeddedWorld> {
+export async function createEmbeddedWorld(
+  records: number = 10,
+  durability: EmbeddedDurability = 'server',
+): Promise<EmbeddedWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-cli-'))
   created.push(directory)
   const [logDirectory, storeDirectory] = [join(directory, 'log'), join(directory, 'store')]
@@ -54,7 +57,7 @@ export async function createEmbeddedWorld(records: number = 10): Promise<Embedde
       const storage = await createEmbeddedStorage({ directory: storeDirectory, durability: 'server' })
       await work(storage).finally(() => storage.close())
     },
-    project: () => projectAll(logDirectory, storeDirectory),
+    project: () => projectAll(logDirectory, storeDirectory, durability),
     storeFiles: () =>
       Object.fromEntries(
         readdirSync(storeDirectory).map((name) => [name, readFileSync(join(storeDirectory, name)).toString('base64')]),
@@ -86,8 +89,8 @@ export function removeKey(key: string): (storage: EmbeddedStorage) => Promise<vo
   return (storage) => storage.step(() => ({ outcome: undefined, writes: [{ op: 'del', key }] }))
 }
 
-async function projectAll(logDirectory: string, storeDirectory: string): Promise<void> {
-  const storage = await createEmbeddedStorage({ directory: storeDirectory, durability: 'server' })
+async function projectAll(logDirectory: string, storeDirectory: string, durability: EmbeddedDurability): Promise<void> {
+  const storage = await createEmbeddedStorage({ directory: storeDirectory, durability })
   const projection = createProjection({
     topic,
     log: createEmbeddedLog({ directory: logDirectory }),

@@ -37,6 +37,16 @@ describe('inspect', () => {
     })
   })
 
+  it.each(['fsync', 'server'] as const)(
+    '[CLI-3] [EMB-19] tells that an embedded store is written under %s',
+    async (durability) => {
+      const world = await createEmbeddedWorld(4, durability)
+      expect((await inspect(world)).store.durability).toBe(durability)
+      const { stdout } = await tidemark(['explain', ...world.places, ...world.names, '--ready-target', 'hw'])
+      expect(stdout).toContain(`durability ${durability}`)
+    },
+  )
+
   it('[CLI-3] lists the newest quarantined records, as many as asked for', async () => {
     const world = await createEmbeddedWorld()
     const bad = (partition: number) => ({ partition, key: null, value: new TextEncoder().encode('?') })

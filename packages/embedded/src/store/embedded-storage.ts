@@ -11,9 +11,10 @@ import { FRAME_PAYLOAD_BYTES_MAX } from '../files/frame-codec.ts'
 import { ioFailed } from '../files/framed-file.ts'
 import { requireDurability } from '../files/durability.ts'
 import type { EmbeddedDurability } from '../files/durability.ts'
-import { STORAGE_LOCK } from './generation-files.ts'
+import { snapshotPath, STORAGE_LOCK } from './generation-files.ts'
 import { loadKeyspace, startGeneration } from './keyspace-files.ts'
 import type { KeyspaceFiles } from './keyspace-files.ts'
+import { removeSyncedMark, setSyncedMark } from './synced-mark.ts'
 import { encodeWrites, joinSteps } from './write-codec.ts'
 
 /** How to open a storage directory. */
@@ -68,10 +69,21 @@ export async function createEmbeddedStorage(options: EmbeddedStorageOptions): Pr
   })
   const lock = acquireDirectoryLock(directory, STORAGE_LOCK)
   try {
+    if (durability === 'server') await removeSyncedMark(directory)
     const files = await loadKeyspace(directory, durability)
+    if (durability === 'fsync') await markSynced(directory, files)
     return new OpenStorage(options, compactAtBytes, lock, files)
   } catch (error) {
     lock.release()
+    throw error
+  }
+}
+
+async function markSynced(directory: string, { generation, journal }: KeyspaceFiles): Promise<void> {
+  try {
+    await setSyncedMark(directory, [snapshotPath(directory, generation), journal.path])
+  } catch (error) {
+    await journal.close()
     throw error
   }
 }

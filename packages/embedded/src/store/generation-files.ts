@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { embeddedErrors } from '../errors.ts'
 import { TEMPORARY_SUFFIX } from '../files/atomic-file.ts'
 import { ioFailed } from '../files/framed-file.ts'
+import { SYNCED_MARK } from './synced-mark.ts'
 
 /** The lock file of a storage directory. */
 export const STORAGE_LOCK = 'writer.lock'
@@ -55,7 +56,7 @@ function generationsOf(directory: string, names: readonly string[]): Generations
   for (const name of names.toSorted()) {
     const match = /^([0-9]{12})\.(snapshot|journal)$/.exec(name)
     if (match !== null) (match[2] === 'snapshot' ? snapshots : journals).push(Number(match[1]))
-    else if (!name.endsWith(TEMPORARY_SUFFIX) && !name.startsWith(STORAGE_LOCK)) {
+    else if (!name.endsWith(TEMPORARY_SUFFIX) && !name.startsWith(STORAGE_LOCK) && name !== SYNCED_MARK) {
       throw embeddedErrors.create('TM_EMBEDDED_DIRECTORY_FOREIGN', { directory, found: name })
     }
   }

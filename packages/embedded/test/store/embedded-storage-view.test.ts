@@ -53,6 +53,33 @@ describe('a view of a storage', () => {
     await storage.close()
   })
 
+  it('[EMB-19] tells the durability of the writer, beside it and after it, and of the weaker one from its opening on', async () => {
+    const directory = temporaryDirectory()
+    const told = async (): Promise<readonly string[]> => {
+      const view = await createEmbeddedStorageView({ directory })
+      const store = createEmbeddedProjectionStore({ storage: view, namespace })
+      const { facts } = await store.read({ topic: 't', partitionCount: 1 })
+      await view.close()
+      return [view.durability, facts.durability, store.name]
+    }
+    const fsync = ['fsync', 'fsync', 'embedded fsync']
+    const server = ['server', 'server', 'embedded server']
+    for (const [durability, expected] of [
+      ['server', server],
+      ['fsync', fsync],
+      ['fsync', fsync],
+      ['server', server],
+      ['fsync', fsync],
+    ] as const) {
+      const storage = await createEmbeddedStorage({ directory, durability, compactAtBytes: 1_024 })
+      expect(await told()).toEqual(expected)
+      await put(storage, 'a', 'x'.repeat(2_000))
+      await put(storage, 'a', '1')
+      await storage.close()
+      expect(await told()).toEqual(expected)
+    }
+  })
+
   it('[EMB-19] leaves out a step cut off by a crash, and the file as it is', async () => {
     const directory = temporaryDirectory()
     const storage = await createEmbeddedStorage({ directory, durability: 'server' })
