@@ -5,10 +5,11 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
 import { root, sourceRunArgs } from './act/paths.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { runNode, tailOf } from './act/run-command.mjs'
 import { runMain, seconds, StepError } from './act/step-log.mjs'
 import { benchTable, readBenchOutput } from './plan/bench-table.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
+import { swallowedFlagHint } from './plan/child-environment.mjs'
 
 const timeoutMs = 1_800_000
 
@@ -26,11 +27,15 @@ function findBenches(name) {
 }
 
 async function main() {
-  const { flags, words } = parseCommandLine(process.argv.slice(2), ['json', 'quick'])
+  const command = readCommand('bench')
+  if (command === undefined) return 0
+  const { flags, words } = command
   const benches = findBenches(words[0])
   const args = [...words.slice(1), ...(flags.quick === true ? ['--quick'] : [])]
   // With --json, standard output carries results only.
   const say = (text) => (flags.json ? process.stderr : process.stdout).write(text)
+  const hint = swallowedFlagHint(process.env, 'bench')
+  if (hint !== undefined) say(`${hint}\n`)
   await quietly(flags.json === true, () => bootstrap({ services: 'required' }))
   const results = []
   let bad = 0

@@ -7,8 +7,8 @@ import { installPnpm, installWorkspace } from './act/install-workspace.mjs'
 import { installSystemPackages } from './act/install-system-packages.mjs'
 import { compilerReady, debianMajor, javaMajor, onPath, postgresIsThere } from './act/machine-facts.mjs'
 import { clientLoads, compileClient } from './act/native-client.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { runMain, step, StepError } from './act/step-log.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
 import { installLine, missingPackages, packageDecision } from './plan/system-packages.mjs'
 import { nodeIsSupported } from './plan/tool-versions.mjs'
 
@@ -94,8 +94,9 @@ async function machineFacts() {
 }
 
 async function main() {
-  const { flags } = parseCommandLine(process.argv.slice(2), ['services'])
-  await bootstrap({ services: flags.services ? 'required' : 'none' })
+  const command = readCommand('bootstrap')
+  if (command === undefined) return
+  await bootstrap({ services: command.flags.services ? 'required' : 'none' })
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(main)

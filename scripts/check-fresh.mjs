@@ -7,9 +7,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { root } from './act/paths.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { runCommand, runNode, tailOf } from './act/run-command.mjs'
 import { runMain, seconds, StepError } from './act/step-log.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
 import { freshMachines } from './plan/fresh-machines.mjs'
 import { missingPackages, packageDecision } from './plan/system-packages.mjs'
 
@@ -132,7 +132,9 @@ async function checkChroot(folder) {
 }
 
 async function main() {
-  const { flags } = parseCommandLine(process.argv.slice(2), ['clone', 'chroot'])
+  const command = readCommand('check:fresh')
+  if (command === undefined) return 0
+  const { flags } = command
   checkDecisions()
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-fresh-'))
   try {

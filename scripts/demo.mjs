@@ -1,14 +1,15 @@
 #!/usr/bin/env node
-// `npm run demo`: kills a projector halfway, restarts it, recreates its topic, and proves that the sessions equal the log.
+// `npm run demo [-- --embedded]`: kills a projector halfway, restarts it, recreates its topic, and proves that the sessions equal the log.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bootstrap } from './bootstrap.mjs'
 import { root, sourceRunArgs } from './act/paths.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { runNode } from './act/run-command.mjs'
 import { holdServices } from './act/service-holder.mjs'
 import { runMain, StepError } from './act/step-log.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
+import { swallowedFlagHint } from './plan/child-environment.mjs'
 import { demoBackend } from './plan/demo-backend.mjs'
 
 const demoFile = join(root, 'examples', 'session-projection', 'src', 'demo.ts')
@@ -46,7 +47,11 @@ function usedServices(services) {
 }
 
 async function main() {
-  const { flags } = parseCommandLine(process.argv.slice(2), ['embedded'])
+  const command = readCommand('demo')
+  if (command === undefined) return 0
+  const { flags } = command
+  const hint = swallowedFlagHint(process.env, 'demo')
+  if (hint !== undefined) process.stdout.write(`${hint}\n`)
   const services = flags.embedded !== true
   // Nothing of the demo runs on Postgres.
   const named = { redis: Boolean(process.env.REDIS_URL), kafka: Boolean(process.env.KAFKA_BROKERS), postgres: true }

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// `npm run gates -- [prefix] [--full] [--strict]`: runs the test files that carry the gates' ids and gives a verdict per gate.
+// `npm run gates -- [prefix] [--list] [--full] [--strict]`: runs the test files that carry the gates' ids, a verdict per gate.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
 import { loadGates } from './act/load-gates.mjs'
 import { root } from './act/paths.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { tailOf } from './act/run-command.mjs'
 import { checkedOutCommit, usedVersions } from './act/run-record.mjs'
 import { runSeed } from './act/run-seed.mjs'
@@ -12,11 +13,10 @@ import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
 import { runMain, seconds } from './act/step-log.mjs'
 import { readBackends } from './act/used-backends.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
 import { failedTestLines } from './plan/failed-tests.mjs'
 import { gateEvidence } from './plan/gate-evidence.mjs'
 import { measureLine, readMeasures } from './plan/gate-measures.mjs'
-import { chooseGates, gateLine, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
+import { chooseGates, gateLine, gateList, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
 
 const kinds = ['unit', 'property', 'sim', 'service']
 const hour = 3_600_000
@@ -73,11 +73,17 @@ async function writeEvidence(verdicts, run) {
 }
 
 async function main() {
-  const { flags, words } = parseCommandLine(process.argv.slice(2), ['full', 'strict'])
+  const command = readCommand('gates')
+  if (command === undefined) return 0
+  const { flags, words } = command
   const hint = swallowedFlagHint(process.env, 'gates')
   if (hint !== undefined) process.stdout.write(`${hint}\n`)
   const { milestone, gates } = loadGates()
   const chosen = chooseGates(gates, words[0])
+  if (flags.list) {
+    for (const line of gateList(chosen)) process.stdout.write(`${line}\n`)
+    return 0
+  }
   const groups = filesOf(chosen)
   const seed = runSeed()
   const size = flags.full ? 'full' : (process.env.TIDEMARK_SIZE ?? 'ci')

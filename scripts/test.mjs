@@ -12,12 +12,12 @@ import { readBackends, recordBackends } from './act/used-backends.mjs'
 import { loadGates } from './act/load-gates.mjs'
 import { root, toolEntry } from './act/paths.mjs'
 import { newerNode, newerNodeExists } from './act/newer-node.mjs'
+import { readCommand } from './act/read-command.mjs'
 import { runNode, tailOf } from './act/run-command.mjs'
 import { runSeed } from './act/run-seed.mjs'
 import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
 import { runMain, seconds, StepError } from './act/step-log.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
-import { parseCommandLine } from './plan/command-line.mjs'
 import { failedTestLines } from './plan/failed-tests.mjs'
 import { gateLine, gatesFail, gatesLine, judgeGates } from './plan/gate-report.mjs'
 import { filesOfStage, planStages } from './plan/test-stages.mjs'
@@ -114,7 +114,9 @@ function judgeRunGates(tests) {
 }
 
 async function main() {
-  const { flags } = parseCommandLine(process.argv.slice(2), ['offline', 'size', 'only'])
+  const command = readCommand('test')
+  if (command === undefined) return 0
+  const { flags } = command
   const options = {
     offline: flags.offline === true,
     size: flags.size ?? process.env.TIDEMARK_SIZE ?? 'ci',

@@ -1,3 +1,5 @@
+import { commandFlags } from './command-help.mjs'
+
 /** npm settings that say where packages come from; everything else npm exports to a script is about that one run. */
 const kept = new Set([
   'npm_config_registry',
@@ -27,7 +29,9 @@ export function childEnvironment(env, additions = {}) {
 /** A hint when a flag of ours was swallowed by npm because the `--` was forgotten, else `undefined`. */
 export function swallowedFlagHint(env, script) {
   const command = script === 'test' ? 'npm test' : `npm run ${script}`
-  const flags = ['offline', 'full', 'strict', 'json', 'size', 'only'].filter((name) => {
+  // npm has a help of its own.
+  const flags = commandFlags(script).filter((name) => {
+    if (name === 'help') return false
     const value = env[`npm_config_${name}`]
     return value !== undefined && value !== '' && value !== 'false'
   })

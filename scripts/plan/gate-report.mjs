@@ -55,6 +55,13 @@ export function gatesFail(verdicts, { named, strict, milestone }) {
   })
 }
 
+/** The gates as a list for a person: id, milestone, what it shows. */
+export function gateList(gates) {
+  const width = Math.max(...gates.map(({ id }) => id.length), 'gate'.length)
+  const row = (id, milestone, text) => `${id.padEnd(width)}  ${String(milestone).padEnd('milestone'.length)}  ${text}`
+  return [row('gate', 'milestone', 'what it shows'), ...gates.map((gate) => row(gate.id, gate.milestone, gate.title))]
+}
+
 /** `<gate> passed|failed|missing <test file>`; a dash where there is no file. */
 export function gateLine({ id, status, files }) {
   return `${id} ${status} ${files.length === 0 ? '-' : files.join(',')}`

@@ -30,6 +30,11 @@ describe('swallowedFlagHint', () => {
   it('tells how to write a flag that npm took for itself', () => {
     expect(swallowedFlagHint({ npm_config_offline: 'true' }, 'test')).toContain('npm test -- --offline')
     expect(swallowedFlagHint({ npm_config_full: 'true' }, 'gates')).toContain('npm run gates -- --full')
+    expect(swallowedFlagHint({ npm_config_quick: 'true' }, 'bench')).toContain('npm run bench -- --quick')
     expect(swallowedFlagHint({ npm_config_offline: '' }, 'test')).toBeUndefined()
+  })
+
+  it('says nothing of a flag that is not the command’s own', () => {
+    expect(swallowedFlagHint({ npm_config_offline: 'true', npm_config_help: 'true' }, 'gates')).toBeUndefined()
   })
 })

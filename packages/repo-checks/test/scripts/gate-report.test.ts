@@ -5,6 +5,7 @@ interface Gate {
   id: string
   milestone: number
   kind?: string
+  title?: string
 }
 interface Verdict extends Gate {
   status: string
@@ -16,15 +17,17 @@ interface SeenTest {
   file: string
   kind: string
 }
-const { chooseGates, gateLine, gatesFail, gatesLine, idsInSource, idsInTitle, judgeGates } = await loadScript<{
-  chooseGates(gates: Gate[], prefix: string | undefined): Gate[]
-  gateLine(verdict: Verdict): string
-  gatesFail(verdicts: Verdict[], options: { named: boolean; strict: boolean; milestone: number }): boolean
-  gatesLine(verdicts: Verdict[]): string
-  idsInSource(text: string): Set<string>
-  idsInTitle(title: string): string[]
-  judgeGates(gates: Gate[], tests: SeenTest[]): Verdict[]
-}>('plan/gate-report')
+const { chooseGates, gateLine, gateList, gatesFail, gatesLine, idsInSource, idsInTitle, judgeGates } =
+  await loadScript<{
+    chooseGates(gates: Gate[], prefix: string | undefined): Gate[]
+    gateLine(verdict: Verdict): string
+    gateList(gates: Gate[]): string[]
+    gatesFail(verdicts: Verdict[], options: { named: boolean; strict: boolean; milestone: number }): boolean
+    gatesLine(verdicts: Verdict[]): string
+    idsInSource(text: string): Set<string>
+    idsInTitle(title: string): string[]
+    judgeGates(gates: Gate[], tests: SeenTest[]): Verdict[]
+  }>('plan/gate-report')
 const { loadGates } = await loadScript<{ loadGates(): { milestone: number; gates: Gate[] } }>('act/load-gates')
 
 const gates: Gate[] = [
@@ -102,5 +105,20 @@ describe('the list of gates', () => {
     const ids = loadGates().gates.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids).toEqual(expect.arrayContaining(['A1', 'A13', 'CK-01', 'CK-58']))
+  })
+
+  it('says of every gate in one line what it shows, and of no two the same', () => {
+    const titles = loadGates().gates.map(({ title }) => title ?? '')
+    expect(titles.filter((title) => !/^\S.{20,128}$/.test(title))).toEqual([])
+    expect(new Set(titles).size).toBe(titles.length)
+  })
+
+  it('stands in columns', () => {
+    const one = { id: 'CK-07', milestone: 1, title: 'a position below the low watermark is refused' }
+    expect(gateList([{ ...one, id: 'A1' }, one])).toEqual([
+      'gate   milestone  what it shows',
+      `A1     1          ${one.title}`,
+      `CK-07  1          ${one.title}`,
+    ])
   })
 })

@@ -13,7 +13,11 @@ const { filesOfStage, kindOfTestFile, planStages } = await loadScript<{
   filesOfStage(stage: { name: string }, files: readonly { file: string; kind: string }[]): string[]
 }>('plan/test-stages')
 const { parseCommandLine } = await loadScript<{
-  parseCommandLine(args: string[], known: string[]): { flags: Record<string, unknown>; words: string[] }
+  parseCommandLine(
+    args: string[],
+    known: string[],
+    wordsMax?: number,
+  ): { flags: Record<string, unknown>; words: string[] }
 }>('plan/command-line')
 
 const names = (options: Options): string[] => planStages(options).map(({ name }) => name)
@@ -97,5 +101,12 @@ describe('parseCommandLine', () => {
 
   it('refuses an unknown flag, so that a typing error never runs something else', () => {
     expect(() => parseCommandLine(['--offlin'], ['offline'])).toThrow(/unknown flag --offlin; known: --offline/)
+    expect(() => parseCommandLine(['-offline'], ['offline'])).toThrow(/unknown flag -offline/)
+  })
+
+  it('refuses a word too many, which would be passed over in silence', () => {
+    expect(parseCommandLine(['A1'], [], 1).words).toEqual(['A1'])
+    expect(() => parseCommandLine(['A1', 'A2'], [], 1)).toThrow(/unexpected A2; it takes one word/)
+    expect(() => parseCommandLine(['unit'], [], 0)).toThrow(/unexpected unit; it takes no word/)
   })
 })
