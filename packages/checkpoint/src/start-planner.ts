@@ -189,7 +189,8 @@ function usableBounds(
     return undefined
   }
   const message = reading === undefined ? 'the offsets were not read' : reading.message
-  refusals.push(refuse('BOUNDS_UNREADABLE', message, {}, reading?.partition))
+  const values = reading?.reason === undefined ? {} : { reason: reading.reason }
+  refusals.push(refuse('BOUNDS_UNREADABLE', message, values, reading?.partition))
   return undefined
 }
 
@@ -287,10 +288,11 @@ function judgePartitionWitness(
         refuse('LOG_DIVERGED', verdict.explanation, { offset, leaderEpoch: witness.leaderEpoch }, partition),
       )
       return
-    case 'unproven':
-      refusals.push(
-        refuse('WITNESS_UNPROVEN', `record ${offset} cannot be read back: ${verdict.message}`, { offset }, partition),
-      )
+    case 'unproven': {
+      const values = { offset, ...(verdict.reason === undefined ? {} : { reason: verdict.reason }) }
+      const message = `record ${offset} cannot be read back: ${verdict.message}`
+      refusals.push(refuse('WITNESS_UNPROVEN', message, values, partition))
+    }
   }
 }
 

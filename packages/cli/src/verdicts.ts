@@ -34,7 +34,7 @@ export const verdicts: Readonly<Record<Verdict, VerdictRow>> = {
   failed: { exitCode: 1, meaning: 'a fault of the program or of the project module' },
   usage: { exitCode: 2, meaning: 'an option, an address, a file or a module makes no sense; nothing was changed' },
   refused: { exitCode: 3, meaning: 'the start or the rebuild is refused; every reason is listed' },
-  damaged: { exitCode: 4, meaning: 'what is stored is damaged or contradicts itself' },
+  damaged: { exitCode: 4, meaning: 'what is stored is damaged or contradicts itself, or an embedded log is damaged' },
   unavailable: {
     exitCode: 5,
     meaning:

@@ -74,6 +74,9 @@ describe('refusals', () => {
     const silent = [refusal('IDENTITY_UNPROVEN', { reason: 'unreachable' }), refusal('BOUNDS_UNREADABLE')]
     expect(refusalVerdict(silent)).toBe('unavailable')
     expect(refusalVerdict([...silent, refusal('TOPIC_ID')])).toBe('refused')
+    const damaged = [...silent, refusal('WITNESS_UNPROVEN', { reason: 'damaged' })]
+    expect(refusalVerdict(damaged)).toBe('damaged')
+    expect(refusalVerdict([...damaged, refusal('TOPIC_ID')])).toBe('refused')
     for (const reason of ['unknown-topic', 'zero-topic-id', 'missing-cluster-id', 'unsupported']) {
       expect(refusalVerdict([refusal('IDENTITY_UNPROVEN', { reason })])).toBe('refused')
     }

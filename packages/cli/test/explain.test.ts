@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { explainStart } from '@tidemark/checkpoint'
 import { createMemoryServer, createTransactionalMemoryProjectionStore } from '@tidemark/checkpoint/memory'
@@ -111,6 +113,31 @@ describe('explain', () => {
     await world.produce(async (producer) => void (await producer.recreateTopic(topic)))
     const recreated = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
     expect(recreated.refusals.items.map(({ code }) => code)).toContain('TOPIC_ID')
+  })
+
+  it.each([
+    ['a segment', /0\/[0-9]+\.segment$/, 'WITNESS_UNPROVEN'],
+    ['the bounds of a partition', /0\/bounds$/, 'BOUNDS_UNREADABLE'],
+    ["the topic's own file", /topics\/dispatch\.json$/, 'IDENTITY_UNPROVEN'],
+    ["the log's own file", /log\.json$/, 'IDENTITY_UNPROVEN'],
+  ])('[CLI-6] [EMB-11] damage to %s of an embedded log is damage, not an answer to wait for', async (_, name, code) => {
+    const world = await createEmbeddedWorld()
+    const names = readdirSync(world.logDirectory, { recursive: true, encoding: 'utf8' })
+    const file = join(
+      world.logDirectory,
+      names.find((each) => name.test(each))!,
+    )
+    const bytes = readFileSync(file)
+    const at = Math.floor(bytes.length / 2)
+    writeFileSync(file, code === 'BOUNDS_UNREADABLE' ? bytes.fill(1) : bytes.fill(bytes[at]! ^ 1, at, at + 1))
+    if (code === 'IDENTITY_UNPROVEN') writeFileSync(file, bytes.subarray(0, at))
+    const report = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
+    expect(report).toMatchObject({ verdict: 'damaged', exitCode: 4 })
+    expect(report.refusals.items).toMatchObject([{ code, values: { reason: 'damaged' } }])
+    // What an operator must decide is told as that, whatever else is damaged.
+    await world.damage(setField(`sessions:checkpoint:${topic}:1`, 'next_offset', '007'))
+    const both = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
+    expect(both).toMatchObject({ verdict: 'refused', exitCode: 3 })
   })
 
   it('[CLI-2] --deep finds a checkpoint that a start does not look for', async () => {

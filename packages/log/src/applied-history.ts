@@ -2,7 +2,7 @@ import { maxOffset, nextOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import type { ReadBack, ReadBackStretch } from './committed-log.ts'
 import type { PartitionBounds } from './log-bounds.ts'
-import { judgeWitness } from './judge-witness.ts'
+import { judgeWitness, unprovenBy } from './judge-witness.ts'
 import type { WitnessVerdict } from './judge-witness.ts'
 import type { TailWitness } from './tail-witness.ts'
 
@@ -78,7 +78,7 @@ function gapFault(gap: ReadBackStretch, readBack: ReadBack | undefined): Witness
       return { kind: 'diverged', explanation }
     }
     case 'unreadable':
-      return { kind: 'unproven', message: readBack.message }
+      return unprovenBy(readBack)
     case undefined:
       return { kind: 'unproven', message: `the passed stretch from ${gap.offset} was not read back` }
   }

@@ -16,7 +16,12 @@ export interface CommittedLog {
    * @throws {TidemarkError} when the log cannot be reached or refuses the caller.
    */
   openReader(request: ReaderRequest): Promise<LogReader>
-  /** Reads stretches of partitions back, for the tail witness. Answers once per stretch, in any order. */
+  /**
+   * Reads stretches of partitions back, for the tail witness. Answers once per stretch, in any order.
+   *
+   * Settles when the log kept silent for `deadlineMs`, at `totalMsMax` at the latest, and when it is cancelled; what is
+   * not decided by then is `unreadable`. Promises: LOG-14.
+   */
   readBack(request: ReadBackRequest): Promise<readonly ReadBack[]>
   /** Releases everything the log opened, readers included. */
   close(): Promise<void>
@@ -103,7 +108,13 @@ export interface ReadBackStretch {
 export interface ReadBackRequest {
   readonly topic: string
   readonly records: readonly ReadBackStretch[]
+  /** How long the log may keep silent; by itself also how long the whole reading may take. Milliseconds. */
   readonly deadlineMs: number
+  /**
+   * The hard limit of the whole reading, however well it gets on. With it, `deadlineMs` bounds only the time in which
+   * nothing comes: a long stretch of a slow log is read through. Milliseconds.
+   */
+  readonly totalMsMax?: number
   /** As in `ReaderRequest`. */
   readonly identity?: LogIdentity
   readonly signal?: CancelSignal
@@ -112,11 +123,11 @@ export interface ReadBackRequest {
 /**
  * What stands in a stretch: the witness of its first committed data record, nothing (a gap), or no answer. The stretch is named as it was
  * asked for. One that is not decided to its end, because a transaction is open in it or the log ends there, is
- * `unreadable`.
+ * `unreadable`; `damaged` says that asking again will not help.
  */
 export type ReadBack = ReadBackStretch &
   (
     | { readonly kind: 'record'; readonly witness: TailWitness }
     | { readonly kind: 'absent' }
-    | { readonly kind: 'unreadable'; readonly message: string }
+    | { readonly kind: 'unreadable'; readonly message: string; readonly reason?: 'damaged' }
   )

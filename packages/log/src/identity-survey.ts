@@ -13,6 +13,8 @@ export type NoAnswerReason =
   | 'no-leader'
   | 'unsupported'
   | 'malformed'
+  /** What the log keeps its identity in is damaged; waiting will not help. */
+  | 'damaged'
 
 /** What one broker says of a topic; ids and count come from one and the same Metadata answer. */
 export type IdentityStatement =

@@ -8,7 +8,7 @@ export type WitnessVerdict =
   /** Retention or compaction may have removed the record; nothing is proven and nothing is wrong. */
   | { readonly kind: 'not-retained' }
   | { readonly kind: 'diverged'; readonly explanation: string }
-  | { readonly kind: 'unproven'; readonly message: string }
+  | { readonly kind: 'unproven'; readonly message: string; readonly reason?: 'damaged' }
 
 /**
  * Whether the log still holds the witnessed record.
@@ -33,7 +33,7 @@ export function judgeWitness(
     return { kind: 'unproven', message: `record ${witness.offset} was not read back` }
   switch (readBack.kind) {
     case 'unreadable':
-      return { kind: 'unproven', message: readBack.message }
+      return unprovenBy(readBack)
     case 'absent':
       if (compacted) return { kind: 'not-retained' }
       return { kind: 'diverged', explanation: `no committed record stands at offset ${witness.offset} any more` }
@@ -44,4 +44,15 @@ export function judgeWitness(
         explanation: `another record stands at offset ${witness.offset} (leader epoch ${readBack.witness.leaderEpoch}, applied was epoch ${witness.leaderEpoch})`,
       }
   }
+}
+
+/** What an answer that was none leaves unproven, and whether it can ever be answered. */
+export function unprovenBy({
+  message,
+  reason,
+}: Pick<Extract<ReadBack, { kind: 'unreadable' }>, 'message' | 'reason'>): Extract<
+  WitnessVerdict,
+  { kind: 'unproven' }
+> {
+  return { kind: 'unproven', message, ...(reason === undefined ? {} : { reason }) }
 }

@@ -16,7 +16,13 @@ export interface PartitionBounds {
 /** The bounds of all partitions, or why they could not be read. One missing partition makes the whole reading unproven. */
 export type BoundsReading =
   | { readonly kind: 'bounds'; readonly partitions: readonly PartitionBounds[] }
-  | { readonly kind: 'unreadable'; readonly partition: number | undefined; readonly message: string }
+  | {
+      readonly kind: 'unreadable'
+      readonly partition: number | undefined
+      readonly message: string
+      /** Set where the log itself is damaged, so that asking again will not help. */
+      readonly reason?: 'damaged'
+    }
 
 /** Why a set of bounds cannot be true of one log, or `undefined` when it can. */
 export function boundsFault(reading: readonly PartitionBounds[], partitionCount: number): string | undefined {

@@ -94,6 +94,12 @@ describe('the tail witness', () => {
     expect(judgeWitness(witness, within, compacted, answer).kind).toBe(kind)
   })
 
+  it('[LOG-9] what is damaged is unproven and told from what may still be answered', () => {
+    expect(judgeWitness(witness, bounds(0, 9), false, unreadable)).not.toHaveProperty('reason')
+    const damaged: ReadBack = { ...unreadable, reason: 'damaged' }
+    expect(judgeWitness(witness, bounds(0, 9), false, damaged)).toMatchObject({ kind: 'unproven', reason: 'damaged' })
+  })
+
   it('[LOG-9] an answer about another offset is no answer', () => {
     const elsewhere: ReadBack = { kind: 'absent', partition: 0, offset: offsetOf(4) }
     expect(judgeWitness(witness, bounds(0, 9), false, elsewhere).kind).toBe('unproven')

@@ -57,10 +57,11 @@ const finalReasons: ReadonlySet<unknown> = new Set([
   'unsupported',
 ])
 
-/** Refused, or only not proven: whether an operator must decide something or a service must answer. */
-export function refusalVerdict(refusals: readonly Refusal[]): Extract<Verdict, 'refused' | 'unavailable'> {
-  const silent = refusals.every(({ code, values }) => unanswered.has(code) && !finalReasons.has(values['reason']))
-  return silent ? 'unavailable' : 'refused'
+/** Refused, or only not proven: whether an operator must decide something, a log is damaged, or a service must answer. */
+export function refusalVerdict(refusals: readonly Refusal[]): Extract<Verdict, 'refused' | 'damaged' | 'unavailable'> {
+  const isSilent = ({ code, values }: Refusal): boolean => unanswered.has(code) && !finalReasons.has(values['reason'])
+  if (!refusals.every(isSilent)) return 'refused'
+  return refusals.some(({ values }) => values['reason'] === 'damaged') ? 'damaged' : 'unavailable'
 }
 
 /** An identity as it is shown; what a store or a broker spells as one may be anything. */

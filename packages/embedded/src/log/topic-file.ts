@@ -50,7 +50,7 @@ export async function readClusterId(
   const text = await readText(path)
   if (text === undefined) return noAnswer('unreachable', `no embedded log stands in ${directory}`)
   const { format, clusterId } = parse(text)
-  if (format !== 1) return noAnswer('malformed', `${path} is damaged or of another format`)
+  if (format !== 1) return noAnswer('damaged', `${path} is damaged or of another format`)
   if (typeof clusterId !== 'string' || clusterId === '')
     return noAnswer('missing-cluster-id', `${path} has no cluster id`)
   return { kind: 'cluster-id', clusterId }
@@ -64,9 +64,9 @@ export async function readTopic(directory: string, topic: string): Promise<Topic
   const text = await readText(path)
   if (text === undefined) return noAnswer('unknown-topic', `topic ${topic} does not exist`)
   const description = decodeTopic(parse(text), topic)
-  if (description === undefined) return noAnswer('malformed', `${path} is damaged or of another format`)
+  if (description === undefined) return noAnswer('damaged', `${path} is damaged or of another format`)
   if (description.identity.clusterId === cluster.clusterId) return { kind: 'described', topic: description }
-  return noAnswer('malformed', `${path} belongs to cluster ${description.identity.clusterId}`)
+  return noAnswer('damaged', `${path} belongs to cluster ${description.identity.clusterId}`)
 }
 
 function decodeTopic(content: Readonly<Record<string, unknown>>, topic: string): TopicDescription | undefined {

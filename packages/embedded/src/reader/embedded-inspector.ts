@@ -4,6 +4,7 @@ import type { BoundsReading, IdentityStatement, PartitionBounds, TopicInspector 
 import { partitionDirectory } from '../log/log-layout.ts'
 import { readBounds } from './partition-cursor.ts'
 import { readTopic } from '../log/topic-file.ts'
+import type { TopicDescription } from '../log/topic-file.ts'
 
 /** The one broker an embedded log has: its directory. */
 const brokerId = 0
@@ -52,16 +53,35 @@ async function describe(directory: string, topic: string): Promise<IdentityState
   return { kind: 'described', clusterId, topicId, partitionCount }
 }
 
+/**
+ * Whether the files of a partition must be there: a topic's own file appears after them and goes before them, so one
+ * that still stands once they were missed tells that nobody is deleting it.
+ */
+async function isDue(directory: string, { identity }: TopicDescription, partition: number): Promise<boolean> {
+  const again = await readTopic(directory, identity.topic)
+  return (
+    again.kind === 'described' &&
+    again.topic.identity.topicId === identity.topicId &&
+    partition < identity.partitionCount
+  )
+}
+
+const damaged = { reason: 'damaged' } as const
+
 async function readAllBounds(directory: string, topic: string, partitionCount: number): Promise<BoundsReading> {
   const reading = await readTopic(directory, topic)
-  if (reading.kind === 'no-answer') return { kind: 'unreadable', partition: undefined, message: reading.message }
+  if (reading.kind === 'no-answer') {
+    const why = reading.reason === 'damaged' ? damaged : {}
+    return { kind: 'unreadable', partition: undefined, message: reading.message, ...why }
+  }
   const { topicId } = reading.topic.identity
   const partitions: PartitionBounds[] = []
   for (let partition = 0; partition < partitionCount; partition += 1) {
     const bounds = await readBounds(partitionDirectory(directory, topicId, partition))
     if (bounds === undefined || bounds === 'damaged') {
       const message = `the bounds of partition ${partition} are ${bounds === undefined ? 'missing' : 'damaged'}`
-      return { kind: 'unreadable', partition, message }
+      const why = bounds === 'damaged' || (await isDue(directory, reading.topic, partition)) ? damaged : {}
+      return { kind: 'unreadable', partition, message, ...why }
     }
     const { low, lastStableOffset, highWatermark } = bounds
     partitions.push({ partition, low, lastStableOffset, highWatermark })

@@ -1,4 +1,4 @@
-import { checkLimit, messageOf, systemClock } from '@tidemark/core'
+import { checkLimit, isTidemarkError, messageOf, systemClock } from '@tidemark/core'
 import type { Clock } from '@tidemark/core'
 import { answerReadBack } from '@tidemark/log'
 import type {
@@ -90,11 +90,14 @@ async function requireTopic(directory: string, topic: string): Promise<LogIdenti
   throw embeddedErrors.create('TM_EMBEDDED_DAMAGED', { file: directory, position: 0, reason: reading.message })
 }
 
+const damaged = { reason: 'damaged' } as const
+
 async function readBackAll(directory: string, request: ReadBackRequest): Promise<readonly ReadBack[]> {
   const reading = await readTopic(directory, request.topic)
   if (reading.kind === 'no-answer') {
     const { message } = reading
-    return request.records.map((each) => ({ kind: 'unreadable', ...each, message }))
+    const why = reading.reason === 'damaged' ? damaged : {}
+    return request.records.map((each) => ({ kind: 'unreadable', ...each, message, ...why }))
   }
   const { topicId } = reading.topic.identity
   const held = request.identity?.topicId ?? topicId
@@ -110,6 +113,7 @@ async function readBackAll(directory: string, request: ReadBackRequest): Promise
         kind: 'unreadable',
         ...stretch,
         message: messageOf(error),
+        ...(isTidemarkError(error, 'TM_EMBEDDED_DAMAGED') ? damaged : {}),
       })),
     )
   }
@@ -124,7 +128,8 @@ async function readBackOne(directory: string, stretch: ReadBackStretch): Promise
       const answer = answerReadBack(stretch, reading.records[0], reading.endOffset)
       return answer ?? { kind: 'unreadable', ...stretch, message: 'neither a record nor the end was met' }
     }
-    return { kind: 'unreadable', ...stretch, message: reading.failure.message }
+    const { message } = reading.failure
+    return { kind: 'unreadable', ...stretch, message, ...(reading.damaged ? damaged : {}) }
   } finally {
     await cursor.close()
   }

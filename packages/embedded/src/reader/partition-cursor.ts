@@ -13,7 +13,8 @@ import type { SegmentReader } from './segment-reader.ts'
 /** What one read of a partition brought. */
 export type CursorReading =
   | { readonly kind: 'records'; readonly records: readonly LogRecord[]; readonly endOffset: Offset | undefined }
-  | { readonly kind: 'failed'; readonly failure: ReadFailure }
+  /** `damaged`: the files do not hold what they must, which no later read will mend. */
+  | { readonly kind: 'failed'; readonly failure: ReadFailure; readonly damaged: boolean }
 
 /** A read position in one partition, for committed records only. */
 export interface PartitionCursor {
@@ -53,7 +54,7 @@ class Cursor implements PartitionCursor {
   async read(recordsMax: number): Promise<CursorReading> {
     const bounds = await readBounds(this.#directory)
     if (bounds === undefined) return this.#gone()
-    if (bounds === 'damaged') return this.#failed('other', `${boundsFile(this.#directory)} is damaged`)
+    if (bounds === 'damaged') return this.#damaged(`${boundsFile(this.#directory)} is damaged`)
     if (bounds.truncating) return nothing
     const outside = await this.#checkRange(bounds)
     if (outside !== undefined) return outside
@@ -67,7 +68,7 @@ class Cursor implements PartitionCursor {
     await this.close()
     // Files that were cut or removed in between hold less than the bounds promised, and nothing is wrong.
     if (isCut || (again !== 'damaged' && again.low !== bounds.low)) return nothing
-    return this.#failed('other', `the log is damaged: ${fault}`)
+    return this.#damaged(`the log is damaged: ${fault}`)
   }
 
   async close(): Promise<void> {
@@ -133,7 +134,11 @@ class Cursor implements PartitionCursor {
   }
 
   #failed(reason: ReadFailure['reason'], message: string): CursorReading {
-    return { kind: 'failed', failure: { reason, partition: this.#partition, message } }
+    return { kind: 'failed', failure: { reason, partition: this.#partition, message }, damaged: false }
+  }
+
+  #damaged(message: string): CursorReading {
+    return { kind: 'failed', failure: { reason: 'other', partition: this.#partition, message }, damaged: true }
   }
 }
 

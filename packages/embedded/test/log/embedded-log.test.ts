@@ -96,6 +96,36 @@ describe('the embedded log', () => {
     await producer.close()
   })
 
+  it('[EMB-11] damaged files are told from ones that are not there', async () => {
+    const directory = temporaryDirectory()
+    const producer = await producing(directory)
+    await producer.append('t', texts(0, 'a'))
+    await producer.close()
+    const log = reading(directory)
+    const boundsOf = (count: number) => log.inspector.readBounds('t', count, inspectOptions)
+    const whole = await boundsOf(1)
+    const file = join(segmentFiles(directory)[0]!, '../bounds')
+    const bytes = readFileSync(file)
+    writeFileSync(file, Buffer.alloc(bytes.length, 1))
+    expect(await boundsOf(1)).toMatchObject({ kind: 'unreadable', partition: 0, reason: 'damaged' })
+    rmSync(file)
+    expect(await boundsOf(1)).toMatchObject({ kind: 'unreadable', partition: 0, reason: 'damaged' })
+    writeFileSync(file, bytes)
+    expect(await boundsOf(1)).toEqual(whole)
+    // A partition that the topic does not have is nothing damaged.
+    const beyond = await boundsOf(2)
+    expect(beyond).toMatchObject({ kind: 'unreadable', partition: 1 })
+    expect(beyond).not.toHaveProperty('reason')
+    const topicFile = join(directory, 'topics', 't.json')
+    writeFileSync(topicFile, readFileSync(topicFile, 'utf8').slice(0, -9))
+    const survey = await log.inspector.surveyIdentity('t', inspectOptions)
+    expect(judgeSurvey(survey, undefined)).toMatchObject({ kind: 'unproven', reason: 'damaged' })
+    expect(await boundsOf(1)).toMatchObject({ kind: 'unreadable', reason: 'damaged' })
+    const request = { topic: 't', records: [{ partition: 0, offset: offsetOf(0) }], deadlineMs: 5_000 }
+    expect(await log.readBack(request)).toMatchObject([{ kind: 'unreadable', reason: 'damaged' }])
+    await log.close()
+  })
+
   it('[EMB-12] [A5] a topic recreated under a live reader: the survey tells the new id, the reader fails, delivers nothing of it', async () => {
     const directory = temporaryDirectory()
     const producer = await producing(directory)
@@ -296,6 +326,8 @@ describe('the embedded log', () => {
     const { failure } = await drain(await readerAt(log, 0))
     expect(failure).toMatchObject({ reason: 'other' })
     expect(failure!.message).toContain(`${file} at byte`)
+    const held = { topic: 't', records: [{ partition: 0, offset: offsetOf(3) }], deadlineMs: 5_000 }
+    expect(await log.readBack(held)).toMatchObject([{ kind: 'unreadable', reason: 'damaged' }])
     await log.close()
   })
 
