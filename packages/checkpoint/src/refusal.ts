@@ -8,8 +8,7 @@ export const refusalCatalogue = {
   EVICTION_POLICY:
     'Set the policy to noeviction, or declare that data keys carry no expiry where only expiring keys go.',
   KEY_EXPIRES: 'Remove the expiry (PERSIST) and find out what sets it: a vanished checkpoint looks like a first start.',
-  IDENTITY_UNPROVEN:
-    'Make every broker answer with cluster id and topic id (KIP-516); check reachability and permissions.',
+  IDENTITY_UNPROVEN: 'Make every listed broker answer with the same cluster id and topic id, then start again.',
   IDENTITY_CHANGED: 'The topic changed while starting. Start again; if it was recreated, rebuild into a new namespace.',
   CLUSTER_ID: 'The stored positions belong to another cluster. Point back to it, or rebuild into a new namespace.',
   TOPIC_NAME: 'The namespace belongs to another topic. Use that topic, or a namespace of its own for this one.',

@@ -20,6 +20,7 @@ import { identityRefusals, reviewStored } from './stored-review.ts'
 import type { StoredReview } from './stored-review.ts'
 import type { Apart, StoredState } from './stored-state.ts'
 import { appliedPosition, judgeTwin } from './twin-judgement.ts'
+import { unprovenRemedy } from './unproven-remedy.ts'
 
 /** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
 export type ReadyTarget = 'hw' | 'lso'
@@ -139,12 +140,9 @@ function surveyRefusals(verdict: SurveyVerdict): readonly Refusal[] {
   if (verdict.kind === 'proven') return []
   if (verdict.kind === 'unproven') {
     const { brokerId, reason, message } = verdict
-    return [
-      refuse('IDENTITY_UNPROVEN', `the log's identity is not proven (${reason}): ${message}`, {
-        broker: brokerId,
-        reason,
-      }),
-    ]
+    const text = `the log's identity is not proven (${reason}): ${message}`
+    const refusal = refuse('IDENTITY_UNPROVEN', text, { broker: brokerId, reason })
+    return [{ ...refusal, remedy: unprovenRemedy(reason) }]
   }
   const text = verdict.differences.map((d) => `${d.field} was ${d.expected}, is ${d.found}`).join('; ')
   return [refuse('IDENTITY_CHANGED', `broker ${verdict.brokerId} contradicts: ${text}`, { broker: verdict.brokerId })]

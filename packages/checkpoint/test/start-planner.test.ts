@@ -2,7 +2,7 @@ import { encodeMeta, planStart, witnessReadBacks } from '@tidemark/checkpoint'
 import type { PlanInput, PlanVerdict } from '@tidemark/checkpoint'
 import { offsetOf, topicIdOf } from '@tidemark/core'
 import { encodeWitness, witnessOf } from '@tidemark/log'
-import type { LogIdentity, LogRecord, PartitionBounds, ReadBack } from '@tidemark/log'
+import type { LogIdentity, LogRecord, NoAnswerReason, PartitionBounds, ReadBack } from '@tidemark/log'
 import { describe, expect, it } from 'vitest'
 import { bounds, checkpoint, identity, input, nothing, reasons, soundFacts, starts, stored } from './planner-input.ts'
 
@@ -124,6 +124,26 @@ describe('a start on another log', () => {
     const damaged = stored([5, 9], { meta: { ...encodeMeta(identity), topic_id: '' } })
     const verdict = planStart(input({ stored: damaged, identity: proven({ clusterId: 'cluster-b' }) }))
     expect(reasons(verdict)).toEqual(['UNPARSEABLE', 'CLUSTER_ID'])
+  })
+
+  it('[CKP-18] why nobody proves the identity decides what to do about it: an unknown topic is no broker that is too old', () => {
+    const remedyOf = (reason: NoAnswerReason | 'disagreement'): string => {
+      const unproven = { kind: 'unproven', brokerId: 2, reason, message: 'm' } as const
+      const verdict = planStart(input({ identity: unproven, bounds: undefined, settings: undefined }))
+      return refusals(verdict)[0]!.remedy
+    }
+    for (const word of ['does not know the topic', 'name', 'create it', 'Describe']) {
+      expect(remedyOf('unknown-topic')).toContain(word)
+    }
+    for (const reason of ['zero-topic-id', 'missing-cluster-id', 'unsupported'] as const) {
+      expect(remedyOf(reason)).toContain('KIP-516')
+    }
+    const others = ['unknown-topic', 'authorization', 'timeout', 'unreachable', 'no-leader', 'malformed', 'damaged']
+    for (const reason of [...others, 'disagreement'] as NoAnswerReason[]) {
+      expect(remedyOf(reason)).toMatch(/^[A-Z].*\.$/)
+      expect(remedyOf(reason)).not.toContain('KIP-516')
+    }
+    expect(remedyOf('authorization')).toContain('Describe')
   })
 
   it('[CKP-4] an identity that is unproven or contradicted is refused', () => {

@@ -110,6 +110,9 @@ describe('explain', () => {
     const unknown = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...other, ...target])
     expect(unknown).toMatchObject({ verdict: 'refused', exitCode: 3 })
     expect(unknown.refusals.items.map(({ code }) => code)).toContain('IDENTITY_UNPROVEN')
+    const remedy = unknown.refusals.items.find(({ code }) => code === 'IDENTITY_UNPROVEN')!.remedy
+    expect(remedy).toMatch(/does not know the topic.*name/)
+    expect(remedy).not.toContain('KIP-516')
     await world.produce(async (producer) => void (await producer.recreateTopic(topic)))
     const recreated = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
     expect(recreated.refusals.items.map(({ code }) => code)).toContain('TOPIC_ID')
