@@ -9,6 +9,7 @@ import { readBackRecords, readBackTuning } from './reading/read-back.ts'
 import { openAssignedConsumer } from './reading/reader-opening.ts'
 import { checkClientTuning } from './reading/safe-consumer-options.ts'
 import type { ClientTuning } from './reading/safe-consumer-options.ts'
+import type { ServedReader } from './reading/served-reader.ts'
 
 /** Which cluster to read, as whom, and how much to fetch. */
 export interface KafkaLogOptions extends KafkaConnectionOptions {
@@ -33,7 +34,7 @@ export function createKafkaLog(options: KafkaLogOptions): CommittedLog {
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
-  const open = async (request: ReaderRequest, extraTuning: ClientTuning): Promise<LogReader> => {
+  const open = async (request: ReaderRequest, extraTuning: ClientTuning): Promise<ServedReader> => {
     if (closing !== undefined) throw kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'openReader' })
     const consumer = await openAssignedConsumer(connection, { ...extraTuning, ...hostTuning }, request, counted)
     const reader = newKafkaReader(consumer, request.topic, request.positions, () => readers.delete(reader))

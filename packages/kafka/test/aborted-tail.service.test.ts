@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Admin } from '@platformatic/kafka'
 import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import type { CommittedLog, ReadBack } from '@tidemark/log'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,8 +21,8 @@ const deadlineMs = 5_000
 let kafka: KafkaFixture
 let topic: string
 const logs: CommittedLog[] = []
-const open = (name: string): CommittedLog => {
-  const log = (name === 'pinned' ? createPinnedKafkaLog : createKafkaLog)({ brokers: kafka.brokers })
+const open = (name: string, clientName = 'aborted-tail'): CommittedLog => {
+  const log = (name === 'pinned' ? createPinnedKafkaLog : createKafkaLog)({ brokers: kafka.brokers, clientName })
   logs.push(log)
   return log
 }
@@ -107,6 +108,34 @@ describe.each(['official', 'pinned'])('a log that ends in many aborted records, 
       ]).toContainEqual(outcome)
       if (shortMs === 1) expect(outcome).not.toContain('absent')
     }
+  })
+})
+
+describe('a broker that lets its readers wait for their quota', () => {
+  const names = ['official', 'pinned'] as const
+  const clientNames = names.map((name) => `slow-${name}-${randomUUID()}`)
+  /** A little less than what lets the tail through at once: brokers measure over ten seconds by default. */
+  const bytesPerSecond = Math.round((aborted * valueBytes) / 11.5)
+
+  it('[KAF-10] [KAF-29] is read through, though that takes longer than a deadline', async () => {
+    const admin = new Admin({ clientId: 'quotas', bootstrapBrokers: [...kafka.brokers] })
+    const entries = clientNames.map((entityName) => ({
+      entities: [{ entityType: 'client-id' as const, entityName }],
+      ops: [{ key: 'consumer_byte_rate' as const, value: bytesPerSecond, remove: false as const }],
+    }))
+    await admin.alterClientQuotas({ entries, validateOnly: false })
+    await admin.close()
+    const readSlowly = async (name: string, index: number): Promise<void> => {
+      const log = open(name, clientNames[index])
+      const startedMs = performance.now()
+      const slow = { topic, records: asked, deadlineMs: 2_000, totalMsMax: 60_000 }
+      const kinds = kindsOf(await log.readBack(slow))
+      const spentMs = Math.round(performance.now() - startedMs)
+      console.log(`${name}: read through under a quota of ${bytesPerSecond} bytes a second in ${spentMs} ms`)
+      expect({ name, kinds }).toEqual({ name, kinds: ['record', 'absent'] })
+      expect(spentMs).toBeGreaterThan(slow.deadlineMs)
+    }
+    await Promise.all(names.map(readSlowly))
   })
 })
 

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Offset } from '@tidemark/core'
-import type { LogReader, LogRecord, PollResult } from '@tidemark/log'
+import { createCancelSource, systemClock } from '@tidemark/core'
+import type { LogRecord, PollResult, ReadBackRequest } from '@tidemark/log'
 import { bytesOfReadBack, readBackRecords } from '../src/reading/read-back.ts'
 import type { OpenReader } from '../src/reading/read-back.ts'
+import type { ServedReader } from '../src/reading/served-reader.ts'
 
 const record = (partition: number, offset: number): LogRecord => ({
   partition,
@@ -38,7 +40,8 @@ function scripted(
       resume: () => undefined,
       describeTopic: async () => ({ kind: 'no-answer', reason: 'unsupported', message: '' }),
       close: async () => void state.closed.push(request.topic),
-    } satisfies LogReader
+      servedUntilMs: () => 0,
+    } satisfies ServedReader
   }) as OpenReader
   return Object.assign(open, state)
 }
@@ -153,5 +156,103 @@ describe('reading back', () => {
     expect(bytes(undefined, 1, 600)).toBe(65_536)
     expect(bytes(3, 5_000, undefined)).toBe(500_000)
     expect(bytes(2 ** 50)).toBe(1_048_576)
+  })
+})
+
+/** A log of aborted records alone: it hands out nothing, and only says until when it serves. */
+function moving(servedUntilMs: (passedMs: number) => number, endAfterMs: number): OpenReader {
+  return async () => {
+    const openedMs = systemClock.monotonicMs()
+    const passedMs = (): number => systemClock.monotonicMs() - openedMs
+    return {
+      poll: async ({ waitMs }) => {
+        await systemClock.sleep(waitMs)
+        return passedMs() < endAfterMs ? fetched() : fetched(batch(0, [], 1_000))
+      },
+      pause: () => undefined,
+      resume: () => undefined,
+      describeTopic: async () => ({ kind: 'no-answer', reason: 'unsupported', message: '' }),
+      close: async () => undefined,
+      servedUntilMs: () => openedMs + servedUntilMs(passedMs()),
+    } satisfies ServedReader
+  }
+}
+
+/** Something arrives all the time, and none of it is handed out. */
+const always = (passedMs: number): number => passedMs
+const never = 10_000_000
+
+/** Reads one long stretch back, in time that passes by hand. */
+async function through(
+  open: OpenReader,
+  limits: Pick<ReadBackRequest, 'deadlineMs' | 'totalMsMax'>,
+  cancelAfterMs = never,
+): Promise<{ readonly answer: string; readonly spentMs: number }> {
+  const passed = { partition: 0, offset: 5n as Offset, before: 900n as Offset }
+  const source = createCancelSource()
+  const startedMs = systemClock.monotonicMs()
+  let spentMs: number | undefined
+  const request = { topic: 't', records: [passed], ...limits, signal: source.signal }
+  const reading = readBackRecords(request, open).finally(() => (spentMs = systemClock.monotonicMs() - startedMs))
+  for (let step = 0; step < 10_000 && spentMs === undefined; step += 1) {
+    await vi.advanceTimersByTimeAsync(50)
+    if (systemClock.monotonicMs() - startedMs >= cancelAfterMs) source.cancel()
+  }
+  if (spentMs === undefined) throw new Error('it never settled')
+  const [answer] = await reading
+  return { answer: answer?.kind === 'unreadable' ? answer.message : `${answer?.kind}`, spentMs }
+}
+
+describe('how long reading back goes on', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('[KAF-10] a stretch that takes many deadlines is read through while something comes', async () => {
+    const limits = { deadlineMs: 5_000, totalMsMax: 600_000 }
+    expect(await through(moving(always, 200_000), limits)).toMatchObject({ answer: 'absent' })
+  })
+
+  it('[KAF-10] a rest that a broker asked for is no silence', async () => {
+    const limits = { deadlineMs: 5_000, totalMsMax: 600_000 }
+    expect(
+      await through(
+        moving(() => 30_000, 34_000),
+        limits,
+      ),
+    ).toMatchObject({ answer: 'absent' })
+    expect(
+      await through(
+        moving(() => 30_000, 36_000),
+        limits,
+      ),
+    ).toMatchObject({
+      answer: 'no record and no end, and nothing came for 5000 ms',
+    })
+  })
+
+  it.each([0, 40_000])('[KAF-10] silence from %i ms on ends it after the deadline', async (silentAfterMs) => {
+    const stopping = moving((passedMs) => Math.min(passedMs, silentAfterMs), never)
+    const { answer, spentMs } = await through(stopping, { deadlineMs: 5_000, totalMsMax: 600_000 })
+    expect(answer).toBe('no record and no end, and nothing came for 5000 ms')
+    expect(spentMs).toBeGreaterThanOrEqual(silentAfterMs + 5_000)
+    expect(spentMs).toBeLessThan(silentAfterMs + 5_500)
+  })
+
+  it('[KAF-10] the total ends it however well it gets on, and where none is said the deadline does', async () => {
+    const limited = { deadlineMs: 5_000, totalMsMax: 12_000 }
+    for (const open of [moving(always, never), moving(() => never, never)]) {
+      const { answer, spentMs } = await through(open, limited)
+      expect(answer).toBe('no record and no end within 12000 ms')
+      expect(spentMs).toBeLessThan(12_500)
+    }
+    const { answer, spentMs } = await through(moving(always, never), { deadlineMs: 5_000 })
+    expect(answer).toBe('no record and no end within 5000 ms')
+    expect(spentMs).toBeLessThan(5_500)
+  })
+
+  it('[KAF-10] a cancel ends it while it gets on', async () => {
+    const { answer, spentMs } = await through(moving(always, never), { deadlineMs: 5_000, totalMsMax: 600_000 }, 20_000)
+    expect(answer).toBe('cancelled')
+    expect(spentMs).toBeLessThan(20_500)
   })
 })

@@ -37,6 +37,8 @@ export interface FetchingParts {
 /** Fetches until stopped or until the first failure. */
 export interface Fetching {
   readonly failure: ReadFailure | undefined
+  /** As of `ServedReader`. */
+  readonly servedUntilMs: number
   fail(failure: ReadFailure): void
   /** Room was made, or a partition was resumed. */
   changed(): void
@@ -80,6 +82,7 @@ class LeaderFetching implements Fetching {
   /** Served last, asked last: a leader fills its answer in the order of the request. */
   #order: PartitionCursor[]
   failure: ReadFailure | undefined
+  servedUntilMs = 0
 
   constructor(parts: FetchingParts) {
     this.#parts = parts
@@ -197,6 +200,7 @@ class LeaderFetching implements Fetching {
     const { throttleMs, errorCode, partitions } = exchange.answer
     if (throttleMs > 0) this.#restLeader(leaderId, throttleMs)
     if (errorCode !== 0) return this.#troubleAll(cursors, verdictOfCode(errorCode, `broker ${leaderId}`))
+    if (throttleMs > 0) this.#served(throttleMs)
     const answers = new Map(partitions.map((answer) => [answer.partition, answer]))
     const served = new Set<PartitionCursor>()
     for (const cursor of cursors) {
@@ -207,9 +211,15 @@ class LeaderFetching implements Fetching {
       else if (answer === undefined) this.#trouble(cursor, { kind: 'again', message: `broker ${leaderId} left it out` })
       else if (this.#accept(cursor, answer)) served.add(cursor)
     }
-    if (served.size > 0) this.#order = [...this.#order.filter((cursor) => !served.has(cursor)), ...served]
-    else if (earlyMs > 0) this.#restLeader(leaderId, Math.min(earlyMs, EMPTY_ANSWER_PAUSE_MS))
+    if (served.size > 0) {
+      this.#served(0)
+      this.#order = [...this.#order.filter((cursor) => !served.has(cursor)), ...served]
+    } else if (earlyMs > 0) this.#restLeader(leaderId, Math.min(earlyMs, EMPTY_ANSWER_PAUSE_MS))
     if (cursors.some((cursor) => cursor.isReady)) this.#parts.arrived()
+  }
+
+  #served(restMs: number): void {
+    this.servedUntilMs = Math.max(this.servedUntilMs, systemClock.monotonicMs() + restMs)
   }
 
   #restLeader(leaderId: number, restMs: number): void {

@@ -5,6 +5,7 @@ import { kafkaErrors } from '../errors.ts'
 import { newBrokerConnections } from '../inspection/broker-connections.ts'
 import { createKafkaInspector } from '../inspection/kafka-inspector.ts'
 import { bytesOfReadBack, readBackRecords } from '../reading/read-back.ts'
+import type { ServedReader } from '../reading/served-reader.ts'
 import { newDecompress } from './batch-compression.ts'
 import type { FetchingParts } from './leader-fetching.ts'
 import { openTopic } from './pinned-opening.ts'
@@ -32,7 +33,7 @@ export function createPinnedKafkaLog(options: PinnedKafkaLogOptions): CommittedL
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
-  const open = async (request: ReaderRequest, fetchLimits: FetchingParts['limits']): Promise<LogReader> => {
+  const open = async (request: ReaderRequest, fetchLimits: FetchingParts['limits']): Promise<ServedReader> => {
     const refuseClosed = (): void => {
       if (closing !== undefined) throw kafkaErrors.create('TM_KAFKA_CLOSED', { operation: 'openReader' })
     }

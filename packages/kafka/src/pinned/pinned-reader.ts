@@ -1,15 +1,9 @@
 import { systemClock } from '@tidemark/core'
 import type { TopicId } from '@tidemark/core'
-import type {
-  ClientStatement,
-  LogReader,
-  PartitionBatch,
-  PartitionPosition,
-  PollRequest,
-  PollResult,
-} from '@tidemark/log'
+import type { ClientStatement, PartitionBatch, PartitionPosition, PollRequest, PollResult } from '@tidemark/log'
 import type { ReadFailure } from '@tidemark/log'
 import type { BrokerConnections } from '../inspection/broker-connections.ts'
+import type { ServedReader } from '../reading/served-reader.ts'
 import { UnreadableBatch } from './batch-compression.ts'
 import { startFetching } from './leader-fetching.ts'
 import type { Fetching, FetchingParts } from './leader-fetching.ts'
@@ -39,11 +33,11 @@ const POLLED_RECORDS_MAX = 100_000
  *
  * Promises: KAF-20 to KAF-28.
  */
-export function newPinnedReader(parts: PinnedReaderParts): LogReader {
+export function newPinnedReader(parts: PinnedReaderParts): ServedReader {
   return new PinnedReader(parts)
 }
 
-class PinnedReader implements LogReader {
+class PinnedReader implements ServedReader {
   readonly #parts: PinnedReaderParts
   readonly #cursors: ReadonlyMap<number, PartitionCursor>
   readonly #fetching: Fetching
@@ -82,6 +76,10 @@ class PinnedReader implements LogReader {
     } finally {
       this.#polling = false
     }
+  }
+
+  servedUntilMs(): number {
+    return this.#fetching.servedUntilMs
   }
 
   /** Hands out what is there, each partition once, those first that waited longest. */

@@ -28,6 +28,7 @@ export interface ConfluentConsumer {
   on(event: 'partition.eof', listener: (event: ConfluentPosition) => void): void
   on(event: 'event.error' | 'warning' | 'error', listener: (error: ConfluentError) => void): void
   on(event: 'event.stats', listener: (event: { readonly message: string }) => void): void
+  on(event: 'event.throttle', listener: (event: { readonly throttleTime: number }) => void): void
   on(event: 'event.log', listener: (event: { readonly fac: string; readonly message: string }) => void): void
 }
 

@@ -1,15 +1,20 @@
-/** Whether a partition is still being fetched, as the client's statistics tell. */
+import type { PartitionPosition } from '@tidemark/log'
+
+/** Whether and where a partition is being fetched, as the client's statistics tell. */
 export interface FetchStateReport {
   readonly partition: number
   readonly fetching: boolean
   /** True when the client's metadata no longer holds the partition. */
   readonly unknown: boolean
+  /** The next offset that is asked for; negative before the first answer. */
+  readonly nextOffset: number
 }
 
 interface StatisticsPartition {
   readonly partition?: number
   readonly fetch_state?: string
   readonly unknown?: boolean
+  readonly next_offset?: number
 }
 
 /** The fetch state of every partition of a topic in a statistics text; nothing when the text tells nothing. */
@@ -30,6 +35,7 @@ export function readFetchStates(text: string, topic: string): readonly FetchStat
             partition: entry.partition,
             fetching: entry.fetch_state !== 'none' && entry.fetch_state !== 'stopped',
             unknown: entry.unknown === true,
+            nextOffset: entry.next_offset ?? -1,
           },
         ],
   )
@@ -59,6 +65,28 @@ export function newStoppedFetchWatch(assigned: ReadonlySet<number>): StoppedFetc
       for (const [partition, unknown] of now) if (suspects.has(partition)) return { partition, unknown }
       suspects = new Set(now.keys())
       return undefined
+    },
+  }
+}
+
+/** Remembers where fetching stood, to tell whether it gets on. */
+export interface FetchProgress {
+  /** Takes a report; whether any assigned partition is fetched further on than it ever was. */
+  moved(states: readonly Pick<FetchStateReport, 'partition' | 'nextOffset'>[]): boolean
+}
+
+/** Fetching gets on over aborted transactions too, of which nothing is handed over. */
+export function newFetchProgress(positions: readonly PartitionPosition[]): FetchProgress {
+  const furthest = new Map(positions.map(({ partition, nextOffset }) => [partition, Number(nextOffset)]))
+  return {
+    moved(states) {
+      let moved = false
+      for (const { partition, nextOffset } of states) {
+        if (nextOffset <= (furthest.get(partition) ?? Infinity)) continue
+        furthest.set(partition, nextOffset)
+        moved = true
+      }
+      return moved
     },
   }
 }

@@ -54,6 +54,8 @@ export interface GuardedConsumer {
   trouble(): ClientTrouble | undefined
   /** Called with every statistics text. */
   onStatistics(listener: (text: string) => void): void
+  /** Called with how long a broker lets this client wait, because of a quota. */
+  onThrottle(listener: (restMs: number) => void): void
   /** Removes secrets from a text of the client. */
   clean(text: string): string
   /** Releases the client. Settles by its own deadline even when the client hangs. */
@@ -168,6 +170,7 @@ function wrap(
     },
     trouble: () => trouble,
     onStatistics: (listener) => raw.on('event.stats', (event) => listener(event.message)),
+    onThrottle: (listener) => raw.on('event.throttle', (event) => listener(event.throttleTime)),
     clean,
     close: () => (closing ??= release(raw, describing)),
   }

@@ -1,11 +1,12 @@
 import { readTopicId, systemClock } from '@tidemark/core'
-import type { ClientStatement, LogReader, PartitionPosition, PollRequest, PollResult, ReadFailure } from '@tidemark/log'
+import type { ClientStatement, PartitionPosition, PollRequest, PollResult, ReadFailure } from '@tidemark/log'
 import { newAssignmentProgress } from './assignment-progress.ts'
 import type { AssignmentProgress } from './assignment-progress.ts'
 import { noAnswerReasonOf, readFailureOf } from './client-conditions.ts'
 import type { ConfluentPartition } from './confluent-client.ts'
-import { newStoppedFetchWatch, readFetchStates } from './fetch-states.ts'
+import { newFetchProgress, newStoppedFetchWatch, readFetchStates } from './fetch-states.ts'
 import type { GuardedConsumer, TopicDescription } from './guarded-consumer.ts'
+import type { ServedReader } from './served-reader.ts'
 
 /** The longest pause between two looks at an empty queue: the price in latency of never blocking in the client. */
 const IDLE_PULL_MS_MAX = 8
@@ -23,11 +24,11 @@ export function newKafkaReader(
   topic: string,
   positions: readonly PartitionPosition[],
   onClose: () => void,
-): LogReader {
+): ServedReader {
   return new KafkaReader(consumer, topic, positions, onClose)
 }
 
-class KafkaReader implements LogReader {
+class KafkaReader implements ServedReader {
   readonly #consumer: GuardedConsumer
   readonly #topic: string
   readonly #assigned: ReadonlySet<number>
@@ -37,6 +38,7 @@ class KafkaReader implements LogReader {
   #closed = false
   #polling = false
   #pulling: Promise<unknown> = Promise.resolve()
+  #servedUntilMs = 0
 
   constructor(consumer: GuardedConsumer, topic: string, positions: readonly PartitionPosition[], onClose: () => void) {
     this.#consumer = consumer
@@ -45,10 +47,22 @@ class KafkaReader implements LogReader {
     this.#progress = newAssignmentProgress(topic, positions)
     this.#onClose = onClose
     const watch = newStoppedFetchWatch(this.#assigned)
+    const fetched = newFetchProgress(positions)
     consumer.onStatistics((text) => {
-      const stopped = watch.report(readFetchStates(text, topic))
+      const states = readFetchStates(text, topic)
+      if (fetched.moved(states)) this.#served(0)
+      const stopped = watch.report(states)
       if (stopped !== undefined) this.#failure ??= stoppedFailure(topic, stopped)
     })
+    consumer.onThrottle((restMs) => this.#served(restMs))
+  }
+
+  #served(restMs: number): void {
+    this.#servedUntilMs = Math.max(this.#servedUntilMs, systemClock.monotonicMs() + restMs)
+  }
+
+  servedUntilMs(): number {
+    return this.#servedUntilMs
   }
 
   async poll({ recordsMax, waitMs }: PollRequest): Promise<PollResult> {

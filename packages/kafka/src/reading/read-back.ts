@@ -1,15 +1,18 @@
 import { messageOf, systemClock } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { answerReadBack } from '@tidemark/log'
-import type { LogReader, LogRecord, PartitionBatch, ReadBack, ReadBackRequest, ReadBackStretch } from '@tidemark/log'
+import type { LogRecord, PartitionBatch, ReadBack, ReadBackRequest, ReadBackStretch } from '@tidemark/log'
+import { newReadBackPatience } from './read-back-patience.ts'
+import type { ReadBackPatience } from './read-back-patience.ts'
 import type { ClientTuning } from './safe-consumer-options.ts'
+import type { ServedReader } from './served-reader.ts'
 
 /** Opens a reader for one round of reading back. */
 export type OpenReader = (request: {
   readonly topic: string
   readonly positions: readonly { readonly partition: number; readonly nextOffset: Offset }[]
   readonly deadlineMs: number
-}) => Promise<LogReader>
+}) => Promise<ServedReader>
 
 const readBackBytes = {
   /** One record a partition is wanted, so fetching much of each of thousands of partitions would be waste. */
@@ -51,13 +54,13 @@ type Run = readonly ReadBackStretch[]
  * Reads stretches back: each partition is read from the wanted offset until its first record or its end.
  *
  * A first record above the stretch, or an end behind it, proves that nothing committed stands there. Whatever is not
- * proven by the deadline is `unreadable`. Promises: KAF-10.
+ * proven when the time is up is `unreadable`: brokers kept silent for the deadline, or the total is spent. Promises: KAF-10.
  */
 export async function readBackRecords(request: ReadBackRequest, open: OpenReader): Promise<readonly ReadBack[]> {
-  const until = systemClock.monotonicMs() + request.deadlineMs
+  const patience = newReadBackPatience(request)
   const answers: ReadBack[] = []
   for (const [index, round] of roundsOf(request.records).entries()) {
-    const reading = readRound(request, round, until, open)
+    const reading = readRound(request, round, patience, open)
     // What earlier rounds answered stays answered, also where a later one cannot even be opened.
     const later = (error: unknown): readonly ReadBack[] => unreadable(round.flat(), messageOf(error))
     answers.push(...(await (index === 0 ? reading : reading.catch(later))))
@@ -85,28 +88,29 @@ function roundsOf(stretches: readonly ReadBackStretch[]): readonly (readonly Run
 async function readRound(
   request: ReadBackRequest,
   round: readonly Run[],
-  until: number,
+  patience: ReadBackPatience,
   open: OpenReader,
 ): Promise<readonly ReadBack[]> {
-  const remainingMs = (): number => until - systemClock.monotonicMs()
   const waiting = new Map(round.map((run) => [run[0]!.partition, [...run]]))
   const answers: ReadBack[] = []
   const giveUp = (message: string): readonly ReadBack[] => [
     ...answers,
     ...unreadable([...waiting.values()].flat(), message),
   ]
-  if (remainingMs() <= 0) return giveUp('the deadline passed before the read began')
+  if (patience.remainingMs() <= 0) return giveUp('the deadline passed before the read began')
   const positions = round.map(([first]) => ({ partition: first!.partition, nextOffset: first!.offset }))
-  const reader = await open({ topic: request.topic, positions, deadlineMs: remainingMs() })
+  const reader = await open({ topic: request.topic, positions, deadlineMs: patience.remainingMs() })
+  patience.served(systemClock.monotonicMs())
   try {
     while (waiting.size > 0) {
       if (request.signal?.aborted === true) return giveUp('cancelled')
-      if (remainingMs() <= 0) return giveUp(`no record and no end within ${request.deadlineMs} ms`)
+      if (patience.remainingMs() <= 0) return giveUp(patience.reason())
       const result = await reader.poll({
         recordsMax: 10_000,
-        waitMs: Math.min(POLL_WAIT_MS, Math.max(0, remainingMs())),
+        waitMs: Math.min(POLL_WAIT_MS, Math.max(0, patience.remainingMs())),
       })
       if (result.kind === 'failed') return giveUp(`${result.failure.reason}: ${result.failure.message}`)
+      patience.served(result.batches.length > 0 ? systemClock.monotonicMs() : reader.servedUntilMs())
       const done: number[] = []
       for (const batch of result.batches) {
         const run = waiting.get(batch.partition)

@@ -1,5 +1,6 @@
+import { systemClock } from '@tidemark/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { answerAll, answered, end, worldOf } from './hand-answered-fetching.ts'
+import { answerAll, answered, end, refused, silent, worldOf } from './hand-answered-fetching.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -18,6 +19,23 @@ describe('a broker that throttles with empty answers', () => {
     }
     expect(world.fetching.failure).toBeUndefined()
     expect(world.cursors[0]!.fetchOffset).toBe(0n)
+    await end(world)
+  })
+
+  it('[KAF-10] [KAF-29] serves until the end of the rest it asked for; an empty answer without one is no sign', async () => {
+    const world = worldOf(1, 0, 60_000)
+    await vi.advanceTimersByTimeAsync(10)
+    await answerAll(world, answered([]))
+    expect(world.fetching.servedUntilMs).toBe(0)
+    await vi.advanceTimersByTimeAsync(1_000)
+    const askedMs = systemClock.monotonicMs()
+    await answerAll(world, answered([], 4_000))
+    expect(world.fetching.servedUntilMs).toBe(askedMs + 4_000)
+    await vi.advanceTimersByTimeAsync(4_100)
+    await answerAll(world, silent)
+    await vi.advanceTimersByTimeAsync(2_000)
+    await answerAll(world, refused(0, 6))
+    expect(world.fetching.servedUntilMs).toBe(askedMs + 4_000)
     await end(world)
   })
 
