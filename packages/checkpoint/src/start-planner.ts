@@ -11,6 +11,7 @@ import type {
   SurveyVerdict,
   TopicSettingsReading,
 } from '@tidemark/log'
+import { identityFirst } from './identity-first.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
@@ -97,7 +98,7 @@ export function planStart(input: PlanInput): PlanVerdict {
   const otherLog = identityRefusals(review, identity)
   refusals.push(...otherLog, ...strayRefusals(review, identity))
   const bounds = usableBounds(input.bounds, identity.partitionCount, refusals)
-  if (bounds === undefined) return { kind: 'refused', refusals }
+  if (bounds === undefined) return { kind: 'refused', refusals: identityFirst(refusals) }
 
   const partitions: PartitionStart[] = []
   const notes: PlanNote[] = []
@@ -108,7 +109,7 @@ export function planStart(input: PlanInput): PlanVerdict {
     // On another log the record at that offset says nothing; the identity refusal stands for it.
     if (otherLog.length === 0) judgePartitionWitness(input, review, partitionBounds, answers, refusals, notes)
   }
-  if (refusals.length > 0) return { kind: 'refused', refusals }
+  if (refusals.length > 0) return { kind: 'refused', refusals: identityFirst(refusals) }
   const created = partitions.filter((start) => start.origin !== 'checkpoint')
   notes.push(...startNotes(partitions))
   return {

@@ -1,4 +1,4 @@
-import { encodeMeta, planStart, witnessReadBacks } from '@tidemark/checkpoint'
+import { encodeMeta, planStart, refusalCatalogue, witnessReadBacks } from '@tidemark/checkpoint'
 import type { PlanInput, PlanVerdict } from '@tidemark/checkpoint'
 import { offsetOf, topicIdOf } from '@tidemark/core'
 import { encodeWitness, witnessOf } from '@tidemark/log'
@@ -118,6 +118,36 @@ describe('a start on another log', () => {
       'TOPIC_ID',
       'NEXT_ABOVE_HIGH@0',
     ])
+  })
+
+  it('[CKP-18] on a recreated topic every reason about positions sends to the identity, the identity to the rebuild', () => {
+    const recreated = { topicId: topicIdOf('01234567-89ab-cdef-0123-456789abcdef'), partitionCount: 1 }
+    const state = stored([10_000, 20], { twins: new Map([[0, '9000']]) })
+    const remedies = (changed: Partial<LogIdentity>, within: PartitionBounds[] | undefined) => {
+      const of = input({ identity: proven(changed), stored: state }, within)
+      const verdict = planStart(within === undefined ? { ...of, bounds: undefined } : of)
+      return new Map(refusals(verdict).map(({ code, remedy }) => [code, remedy]))
+    }
+    const told = remedies(recreated, [bounds(0, 0, 50)])
+    expect([...told.keys()]).toEqual([
+      'TOPIC_ID',
+      'PARTITION_COUNT',
+      'EXTRA_CHECKPOINT',
+      'DATA_TWIN',
+      'NEXT_ABOVE_HIGH',
+    ])
+    expect(told.get('TOPIC_ID')).toBe(refusalCatalogue.TOPIC_ID)
+    told.delete('TOPIC_ID')
+    for (const remedy of told.values()) expect(remedy).toMatch(/^Settle TOPIC_ID first: /)
+    // Another cluster explains another topic id; what has another cause keeps its own advice.
+    const elsewhere = remedies({ ...recreated, clusterId: 'cluster-b' }, undefined)
+    expect(elsewhere.get('CLUSTER_ID')).toBe(refusalCatalogue.CLUSTER_ID)
+    expect(elsewhere.get('BOUNDS_UNREADABLE')).toBe(refusalCatalogue.BOUNDS_UNREADABLE)
+    for (const code of ['TOPIC_ID', 'PARTITION_COUNT', 'EXTRA_CHECKPOINT'] as const)
+      expect(elsewhere.get(code)).toMatch(/^Settle CLUSTER_ID first: /)
+    // On the same log, whatever its number of partitions, a position beyond the end is lost records.
+    const grown = remedies({ partitionCount: 3 }, [bounds(0, 0, 50), bounds(1, 0, 50), bounds(2, 0, 0)])
+    expect(grown.get('NEXT_ABOVE_HIGH')).toBe(refusalCatalogue.NEXT_ABOVE_HIGH)
   })
 
   it('[CKP-4] without a readable meta the checkpoints still say where they came from', () => {

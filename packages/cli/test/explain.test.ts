@@ -116,6 +116,18 @@ describe('explain', () => {
     await world.produce(async (producer) => void (await producer.recreateTopic(topic)))
     const recreated = await tidemarkJson<ExplainReport>(['explain', ...world.places, ...world.names, ...target])
     expect(recreated.refusals.items.map(({ code }) => code)).toContain('TOPIC_ID')
+    await world.produce(async (producer) => {
+      await producer.deleteTopic(topic)
+      await producer.createTopic(topic, { partitionCount: 1 })
+    })
+    const args = ['explain', ...world.places, ...world.names, ...target, '--deep']
+    await world.damage(setField(`sessions:checkpoint:${topic}:70000`, 'next_offset', '1'))
+    const smaller = await tidemarkJson<ExplainReport>(args)
+    const advice = smaller.refusals.items.map((item) => [`${item.code}@${item.partition ?? ''}`, item.remedy] as const)
+    expect(advice.map(([code]) => code)).toEqual([
+      ...['TOPIC_ID@', 'PARTITION_COUNT@', 'EXTRA_CHECKPOINT@1', 'NEXT_ABOVE_HIGH@0', 'EXTRA_CHECKPOINT@70000'],
+    ])
+    for (const [, remedy] of advice.slice(1)) expect(remedy).toMatch(/^Settle TOPIC_ID first/)
   })
 
   it.each([

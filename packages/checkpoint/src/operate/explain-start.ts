@@ -5,6 +5,7 @@ import type { ProjectionStore } from '../projection-store.ts'
 import { resolveDeclarations, resolveReadyTarget } from '../runtime/projection-options.ts'
 import { dryRunStart } from '../runtime/start-sequence.ts'
 import type { StartObservation } from '../runtime/start-sequence.ts'
+import { identityFirst } from '../identity-first.ts'
 import { topicNameOf } from '../namespace.ts'
 import { refuse } from '../refusal.ts'
 import type { PlanDeclarations, PlanVerdict, ReadyTarget } from '../start-planner.ts'
@@ -100,5 +101,5 @@ function withStrays(verdict: PlanVerdict, strays: StrayKeys, partitionCount: num
       const message = `a checkpoint of partition ${partition} exists, the topic has ${partitionCount} partitions`
       return refuse('EXTRA_CHECKPOINT', message, { partitionCount }, partition)
     })
-  return found.length === 0 ? verdict : { kind: 'refused', refusals: [...listed, ...found] }
+  return found.length === 0 ? verdict : { kind: 'refused', refusals: identityFirst([...listed, ...found]) }
 }

@@ -1,4 +1,5 @@
 import type { ProjectionStore } from '../projection-store.ts'
+import { identityFirst } from '../identity-first.ts'
 import { topicNameOf } from '../namespace.ts'
 import { refuse } from '../refusal.ts'
 import type { Refusal } from '../refusal.ts'
@@ -62,7 +63,10 @@ export async function inspectNamespace(options: InspectNamespaceOptions): Promis
   }
   if (!holdsAnything(stored)) return { kind: 'unknown', stored }
   const review = reviewStored(store.namespace, topic, stored)
-  const damage = [...review.refusals, ...foreignMeta(review, topic), ...strays(review), ...lostPositions(review, topic)]
+  const damage = identityFirst([
+    ...[...review.refusals, ...foreignMeta(review, topic)],
+    ...[...strays(review), ...lostPositions(review, topic)],
+  ])
   const declarations = { dataKeysCarryNoExpiry: options.declarations?.dataKeysCarryNoExpiry === true }
   return { kind: 'found', topic, stored, review, damage, store: storeRefusals(stored.facts, declarations) }
 }
