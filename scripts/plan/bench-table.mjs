@@ -8,11 +8,16 @@ const fields = {
   spread: 'number',
   unit: 'string',
 }
+const optionalFields = { ratioIs: 'string', quick: 'boolean' }
+
+/** How far the figures of a row, rounded as they are, may be from its ratio. */
+const rounding = { share: 0.03, least: 0.001 }
 
 /**
  * Reads the lines a bench printed: its results, and what else it said.
  *
- * Shape: { results, remarks, faults }; a line that begins with a brace but is no whole result is a fault, never passed over.
+ * Shape: { results, remarks, faults }; a line that begins with a brace but is no whole result is a fault, never passed over. So is
+ * a ratio that is not ours / peer in a row that does not say in `ratioIs` what it is. `quick` marks a row of the smallest size.
  */
 export function readBenchOutput(text) {
   const results = []
@@ -37,13 +42,19 @@ function benchLineFault(line) {
   } catch {
     return 'not JSON'
   }
-  const wrong = Object.entries(fields).find(([name, type]) => typeof value[name] !== type || Number.isNaN(value[name]))
-  return wrong === undefined ? undefined : `${wrong[0]} must be a ${wrong[1]}`
+  const given = Object.entries(optionalFields).filter(([name]) => value[name] !== undefined)
+  const wrong = [...Object.entries(fields), ...given].find(
+    ([name, type]) => typeof value[name] !== type || Number.isNaN(value[name]),
+  )
+  if (wrong !== undefined) return `${wrong[0]} must be a ${wrong[1]}`
+  const { ours, peer, ratio, ratioIs } = value
+  const isQuotient = Math.abs(ratio - ours / peer) <= Math.max(rounding.share * Math.abs(ratio), rounding.least)
+  return ratioIs !== undefined || isQuotient ? undefined : `ratio ${ratio} is not ours / peer, and ratioIs is missing`
 }
 
-/** Results as a table for a person: ratio is ours to the peer's of the same run. */
+/** Results as a table for a person: ratio is ours / peer of the same run, and what is otherwise stands in the row's note. */
 export function benchTable(results) {
-  const head = ['bench', 'metric', 'ours', 'peer', 'peer name', 'ratio', 'spread', 'unit']
+  const head = ['bench', 'metric', 'ours', 'peer', 'peer name', 'ratio', 'spread', 'unit', 'note']
   const rows = results.map((one) => [
     one.bench,
     one.metric,
@@ -53,6 +64,7 @@ export function benchTable(results) {
     one.ratio.toFixed(3),
     one.spread.toFixed(3),
     one.unit,
+    [one.ratioIs && `ratio: ${one.ratioIs}`, one.quick && 'quick: no measurement'].filter(Boolean).join('; '),
   ])
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)))
   const format = (row) =>

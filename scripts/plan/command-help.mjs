@@ -103,9 +103,6 @@ export function commandWordsMax(name) {
   return words.some(([word]) => word.endsWith('…')) ? Number.POSITIVE_INFINITY : words.length
 }
 
-/** The names of the commands that have a help. */
-export const commandNames = Object.keys(commands)
-
 /** The help of a command, for a terminal of a hundred columns. */
 export function helpText(name) {
   const { call, does, words, flags, variables = [], examples } = commands[name]

@@ -36,6 +36,7 @@ for (const argument of ['--help', '--version']) {
     peer: Math.round(median(peer)),
     peerName: 'node --eval 0',
     ratio: rounded(median(ratios)),
+    ratioIs: `median of ${ratios.length} rounds`,
     spread: rounded(Math.max(...ratios) - Math.min(...ratios)),
     unit: 'ms',
   }

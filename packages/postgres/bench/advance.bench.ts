@@ -126,6 +126,13 @@ async function timeOf(
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 
+/** The distance of the quartiles as a share of the median. */
+const spread = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
+  return (at(0.75) - at(0.25)) / median(values)
+}
+
 const server = await startPostgres({ config: { fsync: 'on', full_page_writes: 'on' } })
 try {
   const plain = await plainContender(server.url, false)
@@ -145,21 +152,24 @@ try {
       }
       start += count
     }
-    const ratio = (base: Contender): number =>
-      median(rates.get(ours)!.map((rate, index) => rate / rates.get(base)![index]!))
-    for (const contender of contenders) {
-      const rate = Math.round(median(rates.get(contender)!))
-      process.stdout.write(
-        `${JSON.stringify({ metric: 'records/s', contender: contender.name, batch, value: rate, rounds })}\n`,
-      )
-    }
-    for (const [metric, base] of [
+    for (const [metric, peer] of [
       ['r1', plain],
       ['r2', position],
     ] as const) {
-      process.stdout.write(
-        `${JSON.stringify({ metric, contender: ours.name, batch, value: Number(ratio(base).toFixed(3)), rounds })}\n`,
-      )
+      const [mine, theirs] = [rates.get(ours)!, rates.get(peer)!]
+      const ratios = mine.map((rate, index) => rate / theirs[index]!)
+      const line = {
+        bench: 'postgres/advance',
+        metric: `${metric}, ${ours.name}, batch ${batch}`,
+        ours: Math.round(median(mine)),
+        peer: Math.round(median(theirs)),
+        peerName: peer.name,
+        ratio: Number(median(ratios).toFixed(3)),
+        ratioIs: `median of ${ratios.length} rounds`,
+        spread: Number(spread(ratios).toFixed(3)),
+        unit: 'records/s',
+      }
+      process.stdout.write(`${JSON.stringify(line)}\n`)
     }
   }
   for (const contender of contenders) await contender.close()

@@ -164,6 +164,7 @@ async function main(): Promise<void> {
             peer: Math.round(median(theirs)),
             peerName: peer.name,
             ratio: Number(median(ratios).toFixed(3)),
+            ratioIs: `median of ${ratios.length} rounds`,
             spread: Number(spread(ratios).toFixed(3)),
             unit: 'records/s',
           }

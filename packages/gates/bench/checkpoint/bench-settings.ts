@@ -55,22 +55,32 @@ export const metricNames = [
 /** One of the metrics. */
 export type MetricName = (typeof metricNames)[number]
 
-/**
- * What the command line asks for.
- *
- * @throws {Error} for a metric that does not exist.
- */
-export function readCommand(args: readonly string[]): {
-  readonly settings: BenchSettings
-  readonly metrics: ReadonlySet<MetricName>
-} {
+/** Whether a metric needs neither Kafka nor Redis. */
+export function isPure(metric: MetricName): boolean {
+  return metric === 'planner' || metric === 'codec'
+}
+
+/** Whether the smallest size is asked for. */
+export function isQuick(args: readonly string[]): boolean {
+  return args.includes('--quick')
+}
+
+/** What the command line asks for, or why it cannot be done. */
+export type BenchCommand =
+  | { readonly kind: 'run'; readonly settings: BenchSettings; readonly metrics: ReadonlySet<MetricName> }
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** Reads the metrics and the size a command line names. */
+export function readCommand(args: readonly string[]): BenchCommand {
   const words = args.filter((arg) => !arg.startsWith('--'))
   const unknown = words.filter((word) => !(metricNames as readonly string[]).includes(word))
-  if (unknown.length > 0) throw new Error(`no metric is called ${unknown.join(', ')}; known: ${metricNames.join(' ')}`)
+  if (unknown.length > 0) {
+    return { kind: 'unknown', reason: `no metric is called ${unknown.join(', ')}; known: ${metricNames.join(' ')}` }
+  }
   const metrics = new Set(words.length === 0 ? metricNames : (words as MetricName[]))
   // The losses of a baseline stand beside its speed, always; only a profile does without.
   if ((metrics.has('r1') || metrics.has('r2')) && !args.includes('--no-losses')) metrics.add('losses')
   const given = process.env['TIDEMARK_BENCH_ROUNDS']
-  const base = args.includes('--quick') ? quick : full
-  return { settings: given === undefined ? base : { ...base, rounds: Number(given) }, metrics }
+  const base = isQuick(args) ? quick : full
+  return { kind: 'run', settings: given === undefined ? base : { ...base, rounds: Number(given) }, metrics }
 }

@@ -64,14 +64,19 @@ export async function benchLosses(
           ours: own,
           peer: theirs,
           peerName: peers[kind],
-          // Nothing to nothing is as good as each other.
-          ratio: own === theirs ? 1 : own / Math.max(1, theirs),
+          ...ratioOfCounts(own, theirs),
           spread: 0,
           unit: `of ${records} records`,
         })
       }
     }
   }
+}
+
+/** Counts may be 0, which nothing can be divided by. */
+function ratioOfCounts(own: number, theirs: number): { readonly ratio: number; readonly ratioIs?: string } {
+  if (theirs > 0) return { ratio: own / theirs }
+  return own === 0 ? { ratio: 1, ratioIs: '0 to 0 is 1' } : { ratio: own, ratioIs: 'a peer of 0 is taken as 1' }
 }
 
 /** Cuts the youngest connection a little later, in the middle of what is being sent. */

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadScript } from './load-script.ts'
 
-const { commandFlags, commandNames, helpText } = await loadScript<{
+const { commandFlags, helpText } = await loadScript<{
   commandFlags(name: string): string[]
-  commandNames: string[]
   helpText(name: string): string
 }>('plan/command-help')
 
+const commandNames = ['test', 'gates', 'bench', 'demo', 'check:fresh', 'bootstrap']
 const root = join(import.meta.dirname, '../../../..')
 
 /** Runs a script as npm does; no script here may come as far as installing something. */
@@ -23,20 +24,20 @@ function runScript(name: string, ...args: string[]): { code: number | null; out:
 }
 
 describe('the help of a command', () => {
-  it.each(['test', 'gates', 'bench', 'demo', 'check-fresh', 'bootstrap'])(
-    '%s --help tells its flags and examples, and does nothing else',
-    (script) => {
-      const { code, out } = runScript(script, '--help')
-      const name = script.replace('-', ':')
-      expect(code).toBe(0)
-      expect(out).toBe(`${helpText(name)}\n`)
-      for (const flag of commandFlags(name)) expect(out).toContain(`--${flag}`)
-      expect(out).toContain('examples:')
-    },
-  )
+  it.each(commandNames)('%s --help tells its flags and examples, and does nothing else', (name) => {
+    const { code, out } = runScript(name.replace(':', '-'), '--help')
+    expect(code).toBe(0)
+    expect(out).toBe(`${helpText(name)}\n`)
+    for (const flag of commandFlags(name)) expect(out).toContain(`--${flag}`)
+    expect(out).toContain('examples:')
+  })
 
-  it('covers every command that takes flags', () => {
-    expect(commandNames).toEqual(['test', 'gates', 'bench', 'demo', 'check:fresh', 'bootstrap'])
+  it('covers every script that looks at its arguments', () => {
+    const scripts = readdirSync(join(root, 'scripts')).filter((file) => file.endsWith('.mjs'))
+    const readers = scripts.filter((file) =>
+      /readCommand\(|process\.argv\.slice/.test(readFileSync(join(root, 'scripts', file), 'utf8')),
+    )
+    expect(readers.sort()).toEqual(commandNames.map((name) => `${name.replace(':', '-')}.mjs`).sort())
   })
 
   it.each(commandNames)('of %s fits a terminal of 130 columns, and its examples name flags that exist', (name) => {
@@ -61,6 +62,7 @@ describe('a typing error', () => {
     ['test', ['--only=units'], 'the stages are'],
     ['demo', ['-embedded'], 'unknown flag -embedded'],
     ['bench', ['nonsense'], 'no bench is called nonsense'],
+    ['bench', ['redis', 'r9'], 'redis/advance has no metrics to choose from, so there is no r9'],
   ])('%s %j is refused with what is known, and nothing is run', (script, args, message) => {
     const { code, out, said } = runScript(script, ...args)
     expect(code).toBe(1)

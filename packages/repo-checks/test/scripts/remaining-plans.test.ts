@@ -4,10 +4,6 @@ import { loadScript } from './load-script.ts'
 const { buildRounds } = await loadScript<{
   buildRounds(manifests: { name: string; dependencies: string[] }[]): string[][]
 }>('plan/build-order')
-const { benchTable, readBenchOutput } = await loadScript<{
-  benchTable(results: unknown[]): string
-  readBenchOutput(text: string): { results: unknown[]; remarks: string[]; faults: string[] }
-}>('plan/bench-table')
 const { demoBackend, withoutSecret } = await loadScript<{
   demoBackend(services: Record<string, object>): { env: Record<string, string>; says: string[] }
   withoutSecret(address: string): string
@@ -34,26 +30,6 @@ describe('buildRounds', () => {
       { name: 'b', dependencies: ['a'] },
     ]
     expect(() => buildRounds(circle)).toThrow(/circle: a, b/)
-  })
-})
-
-describe('readBenchOutput', () => {
-  const result = { bench: 'b', metric: 'm', ours: 10, peer: 8, peerName: 'p', ratio: 1.25, spread: 0.1, unit: 'op/s' }
-  it('takes whole results, keeps remarks, and names every broken line', () => {
-    const broken = JSON.stringify({ ...result, ratio: 'fast' })
-    const read = readBenchOutput(`warm-up\n${JSON.stringify(result)}\n${broken}\n{"bench":\n`)
-    expect(read.results).toEqual([result])
-    expect(read.remarks).toEqual(['warm-up'])
-    expect(read.faults).toEqual([
-      expect.stringContaining('ratio must be a number'),
-      expect.stringContaining('not JSON'),
-    ])
-  })
-
-  it('lines the table up', () => {
-    const lines = benchTable([result]).split('\n')
-    expect(lines).toHaveLength(3)
-    expect(lines[2]).toMatch(/^b\s+m\s+10\s+8\s+p\s+1\.250\s+0\.100\s+op\/s$/)
   })
 })
 
