@@ -13,7 +13,13 @@ export interface StepApplier {
   applyStep(lane: PartitionLane): Promise<'more' | 'nothing'>
 }
 
-/** The applier of a run; `advanced` is called after every confirmed step. */
+/**
+ * How often in a row a step of one lane may find the store's process changed. Each time everything is re-read and the process
+ * adopted, so a store that goes on denying it contradicts itself, and building the step again would never end.
+ */
+const PROCESS_CHANGES_MAX = 16
+
+/** The applier of a run; `advanced` is called after every confirmed step. Promises: CKP-81. */
 export function createStepApplier<Writer>(
   context: RunContext<Writer>,
   guard: IdentityGuard,
@@ -22,6 +28,7 @@ export function createStepApplier<Writer>(
 ): StepApplier {
   const { options, signal } = context
   const { store } = options
+  const changes = new Map<number, number>()
   const settings = {
     project: options.project,
     undecodable: options.undecodable,
@@ -47,7 +54,7 @@ export function createStepApplier<Writer>(
         return 'nothing'
       }
       case 'step':
-        return advance(context, watch, lane, step, advanced)
+        return advance({ context, watch, changes, advanced }, lane, step)
     }
   }
   return {
@@ -59,13 +66,21 @@ export function createStepApplier<Writer>(
   }
 }
 
+/** What every step of a run is applied with. */
+interface Applying<Writer> {
+  readonly context: RunContext<Writer>
+  readonly watch: StoreWatch
+  /** By partition: how often in a row its step found the process changed. */
+  readonly changes: Map<number, number>
+  readonly advanced: () => void
+}
+
 async function advance<Writer>(
-  context: RunContext<Writer>,
-  watch: StoreWatch,
+  applying: Applying<Writer>,
   lane: PartitionLane,
   step: BuiltStep<Writer>,
-  advanced: () => void,
 ): Promise<'more' | 'nothing'> {
+  const { context, watch, changes, advanced } = applying
   const { store, clock } = context.options
   const { partition } = lane
   const startedMs = clock.monotonicMs()
@@ -88,7 +103,8 @@ async function advance<Writer>(
     context.fail(dirtyReasonOfThrown('STORE_FAILED', `writing partition ${partition}`, error, partition))
     return 'nothing'
   }
-  if (outcome.kind !== 'advanced') return lost(context, watch, lane, outcome)
+  if (outcome.kind !== 'advanced') return lost(applying, lane, outcome)
+  changes.delete(partition)
   confirmed(context, lane, step, outcome.resent, clock.monotonicMs() - startedMs)
   advanced()
   return 'more'
@@ -121,8 +137,7 @@ function confirmed<Writer>(
 }
 
 async function lost<Writer>(
-  context: RunContext<Writer>,
-  watch: StoreWatch,
+  { context, watch, changes }: Applying<Writer>,
   lane: PartitionLane,
   outcome: Exclude<AdvanceOutcome, { kind: 'advanced' }>,
 ): Promise<'more' | 'nothing'> {
@@ -131,11 +146,20 @@ async function lost<Writer>(
   context.counts.conflicts += 1
   context.notify((observer) => observer.onConflict?.(partition, outcome.kind))
   switch (outcome.kind) {
-    case 'process-changed':
+    case 'process-changed': {
+      const times = (changes.get(partition) ?? 0) + 1
+      changes.set(partition, times)
+      if (times > PROCESS_CHANGES_MAX) {
+        const found = outcome.process
+        const message = `the store's process changed ${times} times in a row under one step of partition ${partition}, last to ${found}`
+        context.fail(dirtyReason('STORE_FAILED', message, { times, held: watch.process, found }, partition))
+        return 'nothing'
+      }
       // The checkpoint did not move; data that lives apart may have. The step is built again once everything has been re-read and found to be ours.
       if (outcome.dataAt !== undefined) lane.dataMoved(outcome.dataAt)
       await watch.recheck()
       return context.signal.aborted ? 'nothing' : 'more'
+    }
     case 'fenced': {
       const found = outcome.found ?? 'none'
       context.fail(dirtyReason('FENCED', `partition ${partition} was claimed by another writer`, { found }, partition))
