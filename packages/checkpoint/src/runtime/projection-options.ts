@@ -49,6 +49,11 @@ export interface ProjectionLimits {
   readonly stepsInFlightMax?: number
   /** How long one question to a broker may take. Default 5 s, never more than `stallMsMax`. */
   readonly inspectMsMax?: number
+  /**
+   * How long a start may read back what was passed behind the last applied records while the log keeps serving it;
+   * its silence is bounded by `inspectMsMax`. Milliseconds, 10 to 86,400,000. Default 10 min.
+   */
+  readonly readBackMsMax?: number
   /** How long a stop may take to finish what is proven. Default 10 s. */
   readonly stopMsMax?: number
 }
@@ -93,6 +98,7 @@ export function resolveOptions<Writer>(options: ProjectionOptions<Writer>): Reso
       }),
       stepsInFlightMax: checkLimit('limits.stepsInFlightMax', given.stepsInFlightMax ?? 16, { min: 1, max: 1_024 }),
       inspectMsMax: checkLimit('limits.inspectMsMax', inspectMsMax, { min: 10, max: stallMsMax }),
+      readBackMsMax: resolveReadBackMsMax('limits.readBackMsMax', given.readBackMsMax),
       stopMsMax: checkLimit('limits.stopMsMax', given.stopMsMax ?? 10_000, { min: 0, max: 600_000 }),
     },
     declarations: resolveDeclarations(options.declarations),
@@ -111,6 +117,11 @@ export function resolveDeclarations(given: Partial<PlanDeclarations> = {}): Plan
 export function resolveReadyTarget(readyTarget: ReadyTarget): ReadyTarget {
   checkChoice('readyTarget', readyTarget, ['hw', 'lso'])
   return readyTarget
+}
+
+/** The limit of a read-back at a start, as said or by default. @throws {TidemarkError} TM_CORE_LIMIT_INVALID */
+export function resolveReadBackMsMax(option: string, given: number = 600_000): number {
+  return checkLimit(option, given, { min: 10, max: 86_400_000 })
 }
 
 function checkChoice(option: string, value: string, choices: readonly string[]): void {

@@ -35,7 +35,7 @@ type RefusedStart = { readonly kind: 'refused'; readonly refusals: readonly Refu
 type DryOptions = Pick<ResolvedOptions<never>, 'topic' | 'readyTarget' | 'declarations'> & {
   readonly log: Pick<ResolvedOptions<never>['log'], 'inspector' | 'readBack'>
   readonly store: Pick<ResolvedOptions<unknown>['store'], 'namespace' | 'writeModel' | 'read'>
-  readonly limits: Pick<ResolvedOptions<never>['limits'], 'inspectMsMax'>
+  readonly limits: Pick<ResolvedOptions<never>['limits'], 'inspectMsMax' | 'readBackMsMax'>
 }
 
 type Options = DryOptions & {
@@ -111,7 +111,8 @@ async function observeAndPlan(
   knownSettings?: TopicSettingsReading,
 ): Promise<StartObservation> {
   const { topic, log, store, readyTarget, declarations } = options
-  const inspect = { deadlineMs: options.limits.inspectMsMax, signal }
+  const { inspectMsMax, readBackMsMax } = options.limits
+  const inspect = { deadlineMs: inspectMsMax, signal }
   const identity = await survey(options, signal, held)
   const proven = identity.kind === 'proven' ? identity.identity : undefined
   const [bounds, settings] = await asking(options, signal, 'reading offsets and settings', () =>
@@ -127,7 +128,13 @@ async function observeAndPlan(
     records.length === 0
       ? []
       : await asking(options, signal, 'reading the last applied records back', () =>
-          log.readBack({ topic, records, ...inspect, ...(proven === undefined ? {} : { identity: proven }) }),
+          log.readBack({
+            topic,
+            records,
+            ...inspect,
+            totalMsMax: readBackMsMax,
+            ...(proven === undefined ? {} : { identity: proven }),
+          }),
         )
   const observed = { ...seen, readBacks }
   return { verdict: planStart(observed), observed }

@@ -97,7 +97,8 @@ async function proveAll<Writer>(
   const startedMs = clock.monotonicMs()
   let waiting = changes
   for (;;) {
-    const verdicts = await judgeAll(context, waiting)
+    const leftMs = limits.stallMsMax - (clock.monotonicMs() - startedMs)
+    const verdicts = await judgeAll(context, waiting, Math.max(limits.inspectMsMax, leftMs))
     if (signal.aborted) return false
     const open: EpochChange[] = []
     let why = ''
@@ -134,10 +135,15 @@ function unproven<Writer>(context: RunContext<Writer>, change: EpochChange, wait
   return false
 }
 
-/** One look at the log for all of them; what cannot be asked is unproven. */
+/**
+ * One look at the log for all of them; what cannot be asked is unproven.
+ *
+ * A long gap of a slow log is read through within one look or not at all, so a look may take what is left of the time.
+ */
 async function judgeAll<Writer>(
   context: RunContext<Writer>,
   changes: readonly EpochChange[],
+  totalMsMax: number,
 ): Promise<readonly WitnessVerdict[]> {
   const { log, topic, clock, limits } = context.options
   const { identity } = context.start.plan
@@ -155,7 +161,7 @@ async function judgeAll<Writer>(
       const held = own(partition)
       return held === undefined ? [] : appliedStretches(last, held, next)
     })
-    const answers = indexReadBacks(await log.readBack({ topic, records, identity, ...inspect }))
+    const answers = indexReadBacks(await log.readBack({ topic, records, identity, totalMsMax, ...inspect }))
     return changes.map(({ partition, last, next }): WitnessVerdict => {
       const held = own(partition)
       if (held === undefined) return { kind: 'unproven', message: `partition ${partition} was not reported` }
@@ -163,7 +169,8 @@ async function judgeAll<Writer>(
     })
   }
   try {
-    return await withDeadline(clock, 'reading records back', 2 * limits.inspectMsMax + portGraceMs, look())
+    const lookMs = limits.inspectMsMax + totalMsMax + portGraceMs
+    return await withDeadline(clock, 'reading records back', lookMs, look())
   } catch (error) {
     return changes.map(() => ({ kind: 'unproven', message: messageOf(error) }))
   }
