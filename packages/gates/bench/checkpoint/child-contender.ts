@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { build } from 'tsup'
+import { compileProgram } from './compile-program.ts'
 import type { Place } from './contenders.ts'
 
 /** Which contender runs as a process. */
@@ -32,25 +31,7 @@ export interface ChildRun {
 
 /** Compiles the program into a folder of this process. */
 export async function compileChildProgram(): Promise<ChildProgram> {
-  const home = dirname(dirname(import.meta.dirname))
-  mkdirSync(join(home, '.tmp'), { recursive: true })
-  const outDir = mkdtempSync(join(home, '.tmp', 'bench-'))
-  await build({
-    entry: { contender: join(import.meta.dirname, 'contender-process.ts') },
-    outDir,
-    format: ['esm'],
-    target: 'node20',
-    platform: 'node',
-    noExternal: [/^@tidemark\//],
-    external: ['@confluentinc/kafka-javascript', '@platformatic/kafka', 'ioredis'],
-    esbuildOptions: (options) => {
-      options.conditions = ['@tidemark/source']
-      options.absWorkingDir = home
-    },
-    config: false,
-    silent: true,
-    clean: false,
-  })
+  const program = await compileProgram(join(import.meta.dirname, 'contender-process.ts'))
   const running = new Set<ChildProcess>()
   // A process that outlived an interrupted bench would go on writing.
   process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
@@ -58,7 +39,7 @@ export async function compileChildProgram(): Promise<ChildProgram> {
     start(kind, place, batch, records, onLine) {
       const { brokers, redisUrl, topic, partitions } = place
       const args = [kind, brokers.join(','), redisUrl, topic, partitions, batch, records].map(String)
-      const child = spawn(process.execPath, [join(outDir, 'contender.js'), ...args], {
+      const child = spawn(process.execPath, [program.file, ...args], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       running.add(child)
@@ -73,6 +54,6 @@ export async function compileChildProgram(): Promise<ChildProgram> {
       })
       return { kill: () => void child.kill('SIGKILL'), exit }
     },
-    remove: () => rmSync(outDir, { recursive: true, force: true }),
+    remove: () => program.remove(),
   }
 }

@@ -69,7 +69,7 @@ function planInput(partitionCount: number): PlanInput {
   }
 }
 
-/** How long the planner thinks about a start; the digests of the records read back are part of it. */
+/** How long the planner thinks about a start; the digests were made where the records arrived, and are only compared. */
 export function benchPlanner(partitions: number, rounds: number): void {
   say(`planner for ${partitions} partitions`)
   const input = planInput(partitions)

@@ -124,10 +124,10 @@ describe('benchComplaint', () => {
 })
 
 describe('the bench of the checkpoint, as far as it needs no service', () => {
-  /** Runs the bench as scripts/bench.mjs does. */
-  function runBench(...args: string[]): { code: number | null; read: Read; said: string } {
-    const file = join(root, 'packages/gates/bench/checkpoint.bench.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...sourceRunArgs, file, ...args], {
+  /** Runs a program of the bench on its sources, as scripts/bench.mjs runs benches. */
+  function runSource(file: string, ...args: string[]): { code: number | null; read: Read; said: string } {
+    const program = join(root, 'packages/gates/bench', file)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...sourceRunArgs, program, ...args], {
       cwd: root,
       encoding: 'utf8',
       timeout: 110_000,
@@ -136,7 +136,7 @@ describe('the bench of the checkpoint, as far as it needs no service', () => {
   }
 
   it('prints rows whose ratio is ours / peer, marked as quick where they are', () => {
-    const { code, read, said } = runBench('planner', 'codec', '--quick')
+    const { code, read, said } = runSource('checkpoint.bench.ts', 'planner', 'codec', '--quick')
     expect(code, said).toBe(0)
     expect(read.faults).toEqual([])
     expect(read.results.map(({ metric }) => metric)).toEqual([
@@ -148,8 +148,15 @@ describe('the bench of the checkpoint, as far as it needs no service', () => {
     expect(read.results.filter(({ quick, ratioIs }) => quick !== true || ratioIs !== undefined)).toEqual([])
   }, 120_000)
 
+  it('refuses to measure what a compiler has slowed down by keeping names', () => {
+    const { code, read, said } = runSource('checkpoint/pure-costs-process.ts', 'planner', '--quick')
+    expect(code).not.toBe(0)
+    expect(said).toContain('the compiler keeps names')
+    expect(read.results).toEqual([])
+  }, 120_000)
+
   it('tells why a metric is none in one line, and fails', () => {
-    const { code, read, said } = runBench('planner', 'r9')
+    const { code, read, said } = runSource('checkpoint.bench.ts', 'planner', 'r9')
     expect(code).toBe(1)
     expect(said).toMatch(/^no metric is called r9; known: planner codec .*\n$/)
     expect(benchComplaint({ code, timedOut: false, said }, read)).toContain('no metric is called r9')
