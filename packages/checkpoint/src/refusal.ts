@@ -41,7 +41,8 @@ export const refusalCatalogue = {
     'Compaction removes history. Declare latestRecordPerKeySuffices only if that is true of the projection.',
   LOG_DIVERGED:
     'The log holds other records than those applied (unclean election, restored copy, mirror). Rebuild into a new namespace.',
-  WITNESS_UNPROVEN: 'The last applied record could not be read back. Make it readable, then start again.',
+  WITNESS_UNPROVEN:
+    'The last applied record, or what was passed behind it, could not be read back in time. Make it readable, then start again; raise inspectMsMax for a broker that keeps silent for longer, readBackMsMax for one that is read through slowly.',
   DATA_NOT_EMPTY: 'Data stands where a first start needs none. Empty it, or use a new namespace and data prefix.',
   DATA_TWIN:
     'The data carries no position from which its checkpoint can be reached. Restore the data, or rebuild into a new namespace.',
