@@ -2,7 +2,7 @@ import { checkLimit, coreErrors, createCancelSource } from '@tidemark/core'
 import type { CancelSignal } from '@tidemark/core'
 import type { CommittedLog } from '@tidemark/log'
 import type { ProjectionStore } from '../projection-store.ts'
-import { resolveDeclarations, resolveReadyTarget } from '../runtime/projection-options.ts'
+import { resolveDeclarations, resolveReadBackMsMax, resolveReadyTarget } from '../runtime/projection-options.ts'
 import { dryRunStart } from '../runtime/start-sequence.ts'
 import type { StartObservation } from '../runtime/start-sequence.ts'
 import { identityFirst } from '../identity-first.ts'
@@ -22,6 +22,8 @@ export interface ExplainStartOptions {
   readonly declarations?: Partial<PlanDeclarations>
   /** How long one question to a broker may take. Milliseconds, 10 to 3,600,000. */
   readonly inspectMsMax: number
+  /** As `limits.readBackMsMax` of a projection, with the same default. */
+  readonly readBackMsMax?: number
   /**
    * Walks every key of the namespace as well, for checkpoints that neither the index nor the search beyond the partition
    * count finds. A start itself does not do that. Cost: a pass over the whole store.
@@ -59,8 +61,9 @@ export async function explainStart(options: ExplainStartOptions): Promise<StartE
   topicNameOf(topic)
   resolveReadyTarget(readyTarget)
   const inspectMsMax = checkLimit('inspectMsMax', options.inspectMsMax, { min: 10, max: 3_600_000 })
+  const readBackMsMax = resolveReadBackMsMax('readBackMsMax', options.readBackMsMax)
   const declarations = resolveDeclarations(options.declarations)
-  const asked = { topic, log, store, readyTarget, declarations, limits: { inspectMsMax } }
+  const asked = { topic, log, store, readyTarget, declarations, limits: { inspectMsMax, readBackMsMax } }
   const observation = await dryRunStart(asked, options.signal ?? createCancelSource().signal)
   requireWanted(options)
   const leftOpen = openQuestions(observation)
