@@ -69,21 +69,13 @@ export async function createEmbeddedStorage(options: EmbeddedStorageOptions): Pr
   })
   const lock = acquireDirectoryLock(directory, STORAGE_LOCK)
   try {
-    if (durability === 'server') await removeSyncedMark(directory)
     const files = await loadKeyspace(directory, durability)
-    if (durability === 'fsync') await markSynced(directory, files)
-    return new OpenStorage(options, compactAtBytes, lock, files)
+    const storage = new OpenStorage(options, compactAtBytes, lock, files)
+    // A directory that holds something is left as it is until the first step: whoever is refused has changed nothing.
+    if (files.data.values.size === 0) await storage.tellDurability()
+    return storage
   } catch (error) {
     lock.release()
-    throw error
-  }
-}
-
-async function markSynced(directory: string, { generation, journal }: KeyspaceFiles): Promise<void> {
-  try {
-    await setSyncedMark(directory, [snapshotPath(directory, generation), journal.path])
-  } catch (error) {
-    await journal.close()
     throw error
   }
 }
@@ -104,6 +96,7 @@ class OpenStorage implements EmbeddedStorage {
   #waiting: WaitingStep[] = []
   #flushing: Promise<void> | undefined
   #compacting = false
+  #durabilityTold = false
 
   constructor(options: EmbeddedStorageOptions, compactAtBytes: number, lock: DirectoryLock, files: KeyspaceFiles) {
     this.directory = options.directory
@@ -146,6 +139,15 @@ class OpenStorage implements EmbeddedStorage {
     this.#lock.release()
   }
 
+  /** Makes the directory tell what its steps survive, before a weaker one and once every stronger one is on disk. */
+  async tellDurability(): Promise<void> {
+    if (this.#durabilityTold) return
+    const { generation, journal } = this.#files
+    if (this.durability === 'server') await removeSyncedMark(this.directory)
+    else await setSyncedMark(this.directory, [snapshotPath(this.directory, generation), journal.path])
+    this.#durabilityTold = true
+  }
+
   #requireUsable(): void {
     if (this.#failure !== undefined) throw this.#failure
   }
@@ -176,6 +178,7 @@ class OpenStorage implements EmbeddedStorage {
   async #flushGroup(group: readonly WaitingStep[]): Promise<void> {
     try {
       await this.#proveOwnership()
+      await this.tellDurability()
       await this.#files.journal.append(joinSteps(group.map((each) => each.text)))
       // New steps wait from here on; those already decided are written before the keyspace is.
       const { journal, snapshotBytes } = this.#files

@@ -53,7 +53,7 @@ describe('a view of a storage', () => {
     await storage.close()
   })
 
-  it('[EMB-19] tells the durability of the writer, beside it and after it, and of the weaker one from its opening on', async () => {
+  it('[EMB-19] tells the durability of the writer from its first step on, beside it and after it; opening alone changes nothing', async () => {
     const directory = temporaryDirectory()
     const told = async (): Promise<readonly string[]> => {
       const view = await createEmbeddedStorageView({ directory })
@@ -65,15 +65,20 @@ describe('a view of a storage', () => {
     const fsync = ['fsync', 'fsync', 'embedded fsync']
     const server = ['server', 'server', 'embedded server']
     for (const [durability, expected] of [
-      ['server', server],
-      ['fsync', fsync],
       ['fsync', fsync],
       ['server', server],
       ['fsync', fsync],
+      ['fsync', fsync],
+      ['server', server],
     ] as const) {
+      const before = readdirSync(directory).length > 0 ? filesOf(directory) : undefined
+      const unchanged = await createEmbeddedStorage({ directory, durability, compactAtBytes: 1_024 })
+      await unchanged.close()
+      expect(filesOf(directory)).toEqual(before ?? filesOf(directory))
       const storage = await createEmbeddedStorage({ directory, durability, compactAtBytes: 1_024 })
-      expect(await told()).toEqual(expected)
+      if (before === undefined) expect(await told()).toEqual(expected)
       await put(storage, 'a', 'x'.repeat(2_000))
+      expect(await told()).toEqual(expected)
       await put(storage, 'a', '1')
       await storage.close()
       expect(await told()).toEqual(expected)
