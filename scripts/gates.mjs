@@ -13,10 +13,10 @@ import { findTestFiles, reportFolder, runVitest } from './act/run-vitest.mjs'
 import { runMain, seconds } from './act/step-log.mjs'
 import { readBackends } from './act/used-backends.mjs'
 import { swallowedFlagHint } from './plan/child-environment.mjs'
-import { failedTestLines } from './plan/failed-tests.mjs'
 import { gateEvidence } from './plan/gate-evidence.mjs'
-import { measureLine, readMeasures } from './plan/gate-measures.mjs'
-import { chooseGates, gateLine, gateList, gatesFail, gatesLine, idsInSource, judgeGates } from './plan/gate-report.mjs'
+import { readMeasures } from './plan/gate-measures.mjs'
+import { chooseGates, gateList, gatesFail, idsInSource, judgeGates } from './plan/gate-report.mjs'
+import { gateSummary, testsOfGates } from './plan/gate-summary.mjs'
 
 const kinds = ['unit', 'property', 'sim', 'service']
 const hour = 3_600_000
@@ -25,13 +25,16 @@ const longestMs = (size) => (size === 'full' ? 4 * hour : hour)
 const backendsFile = join(reportFolder, 'backends.jsonl')
 const measuresFile = join(reportFolder, 'measures.jsonl')
 
-/** The files whose text carries one of the ids, by kind. */
+/** The files whose text carries one of the ids, by kind: { kind, files: [{ file, ids }] }. */
 function filesOf(gates) {
-  const ids = new Set(gates.map(({ id }) => id))
-  const files = findTestFiles().filter(({ file }) => {
-    return [...idsInSource(readFileSync(join(root, file), 'utf8'))].some((id) => ids.has(id))
-  })
-  return kinds.map((kind) => ({ kind, files: files.filter((one) => one.kind === kind).map(({ file }) => file) }))
+  const chosen = new Set(gates.map(({ id }) => id))
+  const files = findTestFiles()
+    .map(({ file, kind }) => {
+      const ids = [...idsInSource(readFileSync(join(root, file), 'utf8'))]
+      return { file, kind, ids: ids.filter((id) => chosen.has(id)) }
+    })
+    .filter(({ ids }) => ids.length > 0)
+  return kinds.map((kind) => ({ kind, files: files.filter((one) => one.kind === kind) }))
 }
 
 async function runFiles(groups, env) {
@@ -40,28 +43,13 @@ async function runFiles(groups, env) {
     if (files.length === 0) continue
     process.stdout.write(`- ${kind}: ${files.length} files\n`)
     const timeoutMs = longestMs(env.TIDEMARK_SIZE)
-    const result = await runVitest({ project: kind, files, fileCount: files.length, env, timeoutMs })
+    const names = files.map(({ file }) => file)
+    const result = await runVitest({ project: kind, files: names, fileCount: files.length, env, timeoutMs })
     process.stdout.write(`  ${result.passed} passed, ${result.failed} failed (${seconds(result.durationMs)})\n`)
     if (result.failed > 0) process.stdout.write(`${tailOf(result.output, 120)}\n`)
-    // A file that could not be run carries no titles: every gate it should show is failed, not missing.
-    for (const file of files) {
-      const ran = result.tests.some((test) => test.file === file && test.title !== unrunnable)
-      if (!ran || result.complaint !== undefined) tests.push(...brokenFile(file, kind))
-    }
-    tests.push(...result.tests)
+    tests.push(...testsOfGates(kind, files, result))
   }
   return tests
-}
-
-const unrunnable = '(the file could not be run)'
-
-function brokenFile(file, kind) {
-  return [...idsInSource(readFileSync(join(root, file), 'utf8'))].map((id) => ({
-    title: `[${id}] ${unrunnable}`,
-    status: 'failed',
-    file,
-    kind,
-  }))
 }
 
 async function writeEvidence(verdicts, run) {
@@ -104,11 +92,11 @@ async function main() {
   const tests = await runFiles(groups, env)
   const verdicts = judgeGates(chosen, tests)
   const backends = readBackends(backendsFile, false)
+  const durationMs = performance.now() - from
   const measures = readMeasures(existsSync(measuresFile) ? readFileSync(measuresFile, 'utf8') : '')
   if (flags.full) {
     const after = await checkedOutCommit()
     const dirty = before.dirty || after.dirty || before.commit !== after.commit
-    const durationMs = performance.now() - from
     const versions = await usedVersions()
     await writeEvidence(verdicts, {
       commit: before.commit,
@@ -122,11 +110,9 @@ async function main() {
       measures,
     })
   }
-  process.stdout.write(`${backends}\n`)
-  for (const measure of measures) process.stdout.write(`${measureLine(measure)}\n`)
-  for (const verdict of verdicts) process.stdout.write(`${gateLine(verdict)}\n`)
-  for (const line of failedTestLines(tests)) process.stdout.write(`${line}\n`)
-  process.stdout.write(`${gatesLine(verdicts)}\n`)
+  const took = seconds(durationMs)
+  const summary = gateSummary({ verdicts, tests, backends, measures, took, seed, size, prefix: words[0] })
+  for (const line of summary) process.stdout.write(`${line}\n`)
   return gatesFail(verdicts, { named: words.length > 0, strict: flags.strict === true, milestone }) ? 1 : 0
 }
 

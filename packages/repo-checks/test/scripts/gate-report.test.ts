@@ -61,6 +61,19 @@ describe('judgeGates', () => {
     expect(gatesLine(verdicts)).toBe('gates: 1 passed, 1 failed, 1 missing')
   })
 
+  it('names only the files that failed of a failed gate, each once, and every file of a passed one', () => {
+    const files = ['a', 'b', 'c'].map((name) => (status: string) => ({ ...seen('[A1] x', status), file: `${name}.ts` }))
+    const [a, b, c] = files as [
+      (status: string) => SeenTest,
+      (status: string) => SeenTest,
+      (status: string) => SeenTest,
+    ]
+    const lineOf = (tests: SeenTest[]): string => gateLine(judgeGates([gates[0]!], tests)[0]!)
+    expect(lineOf([a('passed'), b('passed'), b('failed'), b('failed'), c('failed')])).toBe('A1 failed b.ts,c.ts')
+    expect(lineOf([a('passed'), b('failed'), c('skipped')])).toBe('A1 failed b.ts')
+    expect(lineOf([c('skipped'), b('passed'), a('passed')])).toBe('A1 passed a.ts,b.ts,c.ts')
+  })
+
   it('does not take a pure test for a gate on a real broker, nor a skipped test for a passed or a failed one', () => {
     expect(judgeGates(gates, [seen('[A1] a', 'passed', 'unit')])[0]!.status).toBe('missing')
     expect(judgeGates(gates, [seen('[A1] b', 'skipped')])[0]!.status).toBe('missing')
