@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Admin } from '@platformatic/kafka'
 import { called, rawClient, rawTimeoutMs } from './raw-kafka.ts'
 import type { Done, NodeDescription, RawAdmin, TopicDescription } from './raw-kafka.ts'
 
@@ -10,10 +11,13 @@ export interface PartitionPlacement {
   readonly replicas: readonly number[]
 }
 
+/** How many replicas every partition has, or which nodes keep them, the leader first. */
+export type Replicas = number | readonly number[]
+
 /** What gates do to topics. */
 export interface KafkaTopics {
-  createTopic(partitions: number, config?: Readonly<Record<string, string>>, replicas?: number): Promise<string>
-  recreateTopic(topic: string, partitions: number, replicas?: number): Promise<void>
+  createTopic(partitions: number, config?: Readonly<Record<string, string>>, replicas?: Replicas): Promise<string>
+  recreateTopic(topic: string, partitions: number, replicas?: Replicas): Promise<void>
   placement(topic: string, partition: number): Promise<PartitionPlacement>
   addPartitions(topic: string, total: number): Promise<void>
   deleteRecordsBelow(topic: string, partition: number, offset: number): Promise<void>
@@ -24,9 +28,13 @@ export interface KafkaTopics {
 export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
   const admin = rawClient.AdminClient.create({ 'bootstrap.servers': brokers.join(',') })
   const describe = (topic: string): Promise<TopicDescription | undefined> => describeTopic(brokers, topic)
-  const create = async (topic: string, partitions: number, config: object, replicas: number): Promise<void> => {
-    const spec = { topic, num_partitions: partitions, replication_factor: replicas, config }
-    await persistently(brokers, alreadyExists, (fresh, done) => fresh.createTopic(spec, attemptMs, done))
+  const create = async (topic: string, partitions: number, config: Config, replicas: Replicas): Promise<void> => {
+    if (typeof replicas === 'number') {
+      const spec = { topic, num_partitions: partitions, replication_factor: replicas, config }
+      await persistently(brokers, alreadyExists, (fresh, done) => fresh.createTopic(spec, attemptMs, done))
+    } else {
+      await createPlacedTopic(brokers, topic, partitions, config, replicas)
+    }
     await untilTopic(describe, topic, (count) => count === partitions)
   }
   return {
@@ -57,6 +65,31 @@ export function createKafkaTopics(brokers: readonly string[]): KafkaTopics {
     async close() {
       admin.disconnect()
     },
+  }
+}
+
+type Config = Readonly<Record<string, string>>
+
+/** Creates a topic on named nodes, which the official client cannot ask for. */
+async function createPlacedTopic(
+  bootstrapBrokers: readonly string[],
+  topic: string,
+  partitions: number,
+  config: Config,
+  nodes: readonly number[],
+): Promise<void> {
+  const admin = new Admin({ clientId: 'gates', bootstrapBrokers: [...bootstrapBrokers], timeout: rawTimeoutMs })
+  try {
+    await admin.createTopics({
+      topics: [topic],
+      // The protocol's "as assigned".
+      partitions: -1,
+      replicas: -1,
+      assignments: Array.from({ length: partitions }, (_, partition) => ({ partition, brokers: [...nodes] })),
+      configs: Object.entries(config).map(([name, value]) => ({ name, value })),
+    })
+  } finally {
+    await admin.close()
   }
 }
 

@@ -26,6 +26,7 @@ beforeAll(async () => {
   proxies = []
   cluster = await startKafka({
     brokers: 3,
+    controllers: 'first',
     async throughProxy({ host, port }) {
       const proxy = await createCuttingProxy({ target: { host, port }, framing: 'bytes' })
       proxies.push(proxy)

@@ -59,7 +59,7 @@ describe('kafkaProperties', () => {
     sasl,
   })
   const make = (nodes: readonly KafkaNodePorts[], rest: object = {}): Readonly<Record<string, string>> =>
-    kafkaProperties({ node: nodes[0]!, nodes, dataDirectory: '/d', users: [], overrides: {}, ...rest })
+    kafkaProperties({ node: nodes[0]!, nodes, voters: nodes, dataDirectory: '/d', users: [], overrides: {}, ...rest })
 
   it('listens on the loopback address only and creates no topic by itself', () => {
     const properties = make([node(1)])
@@ -81,6 +81,15 @@ describe('kafkaProperties', () => {
     const properties = make([node(1), node(2), node(3)])
     expect(properties['controller.quorum.voters']).toBe('1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003')
     expect(properties['offsets.topic.replication.factor']).toBe('3')
+  })
+
+  it('makes a node beside the only controller a broker and nothing else', () => {
+    const nodes = [node(1), node(2), node(3)]
+    const broker = make(nodes, { node: nodes[1], voters: [nodes[0]] })
+    expect(broker['process.roles']).toBe('broker')
+    expect(broker['listeners']).toBe('PLAINTEXT://127.0.0.1:1002')
+    expect(broker['controller.quorum.voters']).toBe('1@127.0.0.1:2001')
+    expect(make(nodes, { voters: [nodes[0]] })['process.roles']).toBe('broker,controller')
   })
 
   it('grants users nothing unless they are super users', () => {

@@ -16,8 +16,13 @@ import { waitUntilReady } from '../process/wait-until-ready.ts'
 
 /** How a Kafka of one's own is configured. */
 export interface KafkaClusterOptions {
-  /** Nodes, each broker and controller: one, or three for the cases that name them. */
+  /** Nodes, each a broker: one, or three for the cases that name them. */
   readonly brokers?: 1 | 3
+  /**
+   * Which nodes are controllers too. With `first` alone the others can be frozen or killed, and nothing has to be elected before
+   * the cluster carries out a request; the default is every one.
+   */
+  readonly controllers?: 'every' | 'first'
   /** Lines of server.properties that win over the defaults, for every node. */
   readonly properties?: Readonly<Record<string, string>>
   /** Opens a SASL_PLAINTEXT (PLAIN) listener where these users log in, and turns authorization on. */
@@ -41,6 +46,7 @@ export interface ProxiedListener {
 /** One node of a cluster of one's own. */
 export interface KafkaBroker {
   readonly nodeId: number
+  readonly isController: boolean
   /** `127.0.0.1:<port>` of the plaintext listener. */
   readonly address: string
   /** `127.0.0.1:<port>` of the SASL listener, when there are users. */
@@ -92,7 +98,8 @@ export async function startKafka(options: KafkaClusterOptions = {}): Promise<Kaf
   const nodes = await planNodes(options)
   const clusterId = newKafkaUuid()
   const directories = nodes.map((node) => makePrivateDirectory(`kafka-${node.nodeId}`))
-  const brokers = nodes.map((node, index) => new LocalBroker(launch, node, directories[index]!))
+  const voters = options.controllers === 'first' ? nodes.slice(0, 1) : nodes
+  const brokers = nodes.map((node, index) => new LocalBroker(launch, node, voters.includes(node), directories[index]!))
   const close = async (): Promise<void> => {
     await Promise.all(brokers.map((broker) => broker.stop()))
     directories.forEach(removePrivateDirectory)
@@ -105,6 +112,7 @@ export async function startKafka(options: KafkaClusterOptions = {}): Promise<Kaf
       const properties = kafkaProperties({
         node,
         nodes,
+        voters,
         dataDirectory,
         users: options.users ?? [],
         overrides: options.properties ?? {},
@@ -173,6 +181,7 @@ async function planNodes(options: KafkaClusterOptions): Promise<readonly KafkaNo
 
 class LocalBroker extends OwnedServer implements KafkaBroker {
   readonly nodeId: number
+  readonly isController: boolean
   readonly address: string
   readonly saslAddress: string | undefined
   readonly propertiesFile: string
@@ -180,12 +189,13 @@ class LocalBroker extends OwnedServer implements KafkaBroker {
   readonly #node: KafkaNodePorts
   readonly #directory: string
 
-  constructor(launch: Launch, node: KafkaNodePorts, directory: string) {
+  constructor(launch: Launch, node: KafkaNodePorts, isController: boolean, directory: string) {
     super(`Kafka node ${node.nodeId}`)
     this.#launch = launch
     this.#node = node
     this.#directory = directory
     this.nodeId = node.nodeId
+    this.isController = isController
     this.address = `127.0.0.1:${node.plaintext}`
     this.saslAddress = node.sasl === undefined ? undefined : `127.0.0.1:${node.sasl}`
     this.propertiesFile = join(directory, 'server.properties')

@@ -22,6 +22,8 @@ export interface KafkaNodeConfig {
   readonly node: KafkaNodePorts
   /** All nodes of the cluster, itself included. */
   readonly nodes: readonly KafkaNodePorts[]
+  /** The nodes that are controllers as well as brokers. */
+  readonly voters: readonly KafkaNodePorts[]
   readonly dataDirectory: string
   readonly users: readonly KafkaUser[]
   /** Lines that win over the others. */
@@ -29,24 +31,26 @@ export interface KafkaNodeConfig {
 }
 
 /**
- * server.properties of one node (broker and controller in one) as data.
+ * server.properties of one node (a broker, and a controller where it is a voter) as data.
  *
  * Promises: listens on 127.0.0.1 only; never creates a topic by itself; deletes a topic's files at once, so that
  * recreation is quick; small internal topics; short time-outs, so that kills are noticed within seconds.
  */
 export function kafkaProperties(config: KafkaNodeConfig): Readonly<Record<string, string>> {
-  const { node, nodes } = config
+  const { node, nodes, voters } = config
+  const isVoter = voters.some(({ nodeId }) => nodeId === node.nodeId)
   const replicas = String(Math.min(nodes.length, 3))
   const saslListener = node.sasl === undefined ? [] : [`CLIENT://127.0.0.1:${node.sasl}`]
   const clientListeners = [`PLAINTEXT://127.0.0.1:${node.plaintext}`, ...saslListener]
+  const controllerListener = isVoter ? [`CONTROLLER://127.0.0.1:${node.controller}`] : []
   const { proxied } = node
   const [proxiedListener, proxiedAdvertised] =
     proxied === undefined ? [[], []] : [[`PROXIED://127.0.0.1:${proxied.port}`], [`PROXIED://${proxied.advertised}`]]
   return {
-    'process.roles': 'broker,controller',
+    'process.roles': isVoter ? 'broker,controller' : 'broker',
     'node.id': String(node.nodeId),
-    'controller.quorum.voters': nodes.map((one) => `${one.nodeId}@127.0.0.1:${one.controller}`).join(','),
-    listeners: [...clientListeners, ...proxiedListener, `CONTROLLER://127.0.0.1:${node.controller}`].join(','),
+    'controller.quorum.voters': voters.map((one) => `${one.nodeId}@127.0.0.1:${one.controller}`).join(','),
+    listeners: [...clientListeners, ...proxiedListener, ...controllerListener].join(','),
     'advertised.listeners': [...clientListeners, ...proxiedAdvertised].join(','),
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
