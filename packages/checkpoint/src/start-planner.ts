@@ -11,6 +11,7 @@ import type {
   SurveyVerdict,
   TopicSettingsReading,
 } from '@tidemark/log'
+import { counted } from './counted.ts'
 import { identityFirst } from './identity-first.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
@@ -169,7 +170,7 @@ function strayRefusals(review: StoredReview, identity: LogIdentity): readonly Re
   return strays.map((partition) =>
     refuse(
       'EXTRA_CHECKPOINT',
-      `a checkpoint of partition ${partition} exists, but the topic has ${identity.partitionCount} partitions`,
+      `a checkpoint of partition ${partition} exists, but the topic has ${counted(identity.partitionCount, 'partition')}`,
       { partitionCount: identity.partitionCount },
       partition,
     ),
@@ -207,12 +208,12 @@ function planPartition(
     const { nextOffset } = checkpoint
     if (nextOffset < low) {
       const gap = low - nextOffset
-      const message = `next is ${nextOffset}, the log starts at ${low}: ${gap} records are gone`
+      const message = `next is ${nextOffset}, the log starts at ${low}: ${counted(gap, 'record is', 'records are')} gone`
       refusals.push(refuse('NEXT_BELOW_LOW', message, gapValues(nextOffset, bounds, gap), partition))
     }
     if (nextOffset > highWatermark) {
       const gap = nextOffset - highWatermark
-      const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${gap} records are missing`
+      const message = `next is ${nextOffset}, the log ends at ${highWatermark}: ${counted(gap, 'record is', 'records are')} missing`
       refusals.push(refuse('NEXT_ABOVE_HIGH', message, gapValues(nextOffset, bounds, gap), partition))
     }
     return startFrom({ partition, nextOffset, target, origin: 'checkpoint', bounds }, twin)
@@ -312,7 +313,8 @@ function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] 
     }
     const open = bounds.highWatermark - bounds.lastStableOffset
     if (open > 0n) {
-      notes.push({ code: 'OPEN_TRANSACTIONS', partition, message: `${open} records wait behind an open transaction` })
+      const message = `${counted(open, 'record waits', 'records wait')} behind an open transaction`
+      notes.push({ code: 'OPEN_TRANSACTIONS', partition, message })
     }
     return notes
   })

@@ -2,6 +2,7 @@ import { decodeOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
+import { counted } from './counted.ts'
 import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
 import type { DecodedIdentity, FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
 import { checkpointKey, metaKey } from './namespace.ts'
@@ -55,10 +56,14 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   if (!hasMeta && present.size > 0) {
     const partitions = [...present].sort((a, b) => a - b)
     refusals.push(
-      refuse('CHECKPOINTS_WITHOUT_META', `${metaKey(namespace)} is missing, but ${present.size} checkpoints exist`, {
-        key: metaKey(namespace),
-        partitions: partitions.slice(0, 32),
-      }),
+      refuse(
+        'CHECKPOINTS_WITHOUT_META',
+        `${metaKey(namespace)} is missing, but ${counted(present.size, 'checkpoint exists', 'checkpoints exist')}`,
+        {
+          key: metaKey(namespace),
+          partitions: partitions.slice(0, 32),
+        },
+      ),
     )
   }
   return { meta, hasMeta, checkpoints, present, witnesses, twins, refusals }

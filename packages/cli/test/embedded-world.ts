@@ -36,10 +36,11 @@ afterEach(() => {
   for (const directory of created.splice(0)) rmSync(directory, { recursive: true, force: true })
 })
 
-/** A world with a topic of two partitions and some records, projected up to its end. */
+/** A world with a topic of two partitions, unless said, and some records, projected up to its end. */
 export async function createEmbeddedWorld(
   records: number = 10,
   durability: EmbeddedDurability = 'server',
+  partitionCount: number = 2,
 ): Promise<EmbeddedWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-cli-'))
   created.push(directory)
@@ -64,7 +65,7 @@ export async function createEmbeddedWorld(
       ),
   }
   await world.produce(async (producer) => {
-    await producer.createTopic(topic, { partitionCount: 2 })
+    await producer.createTopic(topic, { partitionCount })
     await producer.append(topic, dispatches(records))
   })
   await world.project()

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { grouped, printable } from '../src/render/printable.ts'
+import { counted, grouped, printable } from '../src/render/printable.ts'
 import { renderReasons } from '../src/render/render-reasons.ts'
 import { styleOf, wantsColor } from '../src/render/style.ts'
 import { textTable } from '../src/render/text-table.ts'
 import { boundedMap } from '../src/reports/bounded-list.ts'
 import { keyDifference } from '../src/reports/verify-report.ts'
+import { createEmbeddedWorld, dispatches, removeKey, setField, topic } from './embedded-world.ts'
+import { projectFile, tidemark } from './recorded-host.ts'
 
 const plain = styleOf(false)
 
@@ -19,6 +21,49 @@ describe('text for a terminal', () => {
       '1,234,567',
       '-1,000',
     ])
+  })
+
+  it('[CLI-2] [CLI-3] one is one: every count stands with the word that fits it', async () => {
+    expect([counted(1, 'key'), counted('1', 'day'), counted(1024n, 'key'), counted(0, 'entry', 'entries')]).toEqual([
+      ...['1 key', '1 day', '1,024 keys', '0 entries'],
+    ])
+    const world = await createEmbeddedWorld(1, 'server', 1)
+    const explain = ['explain', ...world.places, ...world.names, '--ready-target', 'hw', '--deep', '--limit', '1']
+    await world.produce(async (producer) => void (await producer.append(topic, dispatches(1))))
+    await world.damage(setField('sessions:x', 'a', '1'))
+    await world.damage(setField('sessions:y', 'a', '1'))
+    const project = ['--project', projectFile]
+    const texts = [
+      await tidemark(explain),
+      await tidemark(['explain', ...world.places, '-n', 'fresh', '-t', topic, '--ready-target', 'hw']),
+      await tidemark(['inspect', ...world.places.slice(0, 2), '-n', 'sessions']),
+      await tidemark(['verify', ...world.places, ...world.names, ...project]),
+      await tidemark([
+        ...['rebuild', ...world.places, ...world.names, ...project, '--into', 'sessions2', '--data', 'new-prefix'],
+        ...['--new-data-prefix', 'v2:', '--ready-target', 'hw', '--undecodable', 'quarantine'],
+      ]),
+    ]
+    await world.damage(removeKey('convs:u0'))
+    texts.push(await tidemark(['verify', ...world.places, ...world.names, ...project]))
+    await world.damage(setField(`sessions:checkpoint:${topic}:0`, 'next_offset', '3'))
+    texts.push(await tidemark(explain))
+    await world.damage(removeKey('sessions:meta'))
+    texts.push(await tidemark(explain))
+    const text = texts.map(({ stdout }) => stdout).join('\n')
+    for (const phrase of [
+      '1 partition',
+      '1 offset',
+      '1 key',
+      '1 record',
+      '1 checkpoint',
+      '1 difference',
+      '1 more key',
+    ]) {
+      expect(text).toMatch(new RegExp(`\\b${phrase}\\b`))
+    }
+    expect(text).not.toMatch(
+      /(?<![,\d])1 (?:more )?(?:partitions|offsets|keys|records|checkpoints|differences|reasons)\b/,
+    )
   })
 
   it('[CLI-11] colours a screen only, and not against NO_COLOR', () => {

@@ -1,6 +1,7 @@
 import { checkLimit, coreErrors, createCancelSource } from '@tidemark/core'
 import type { CancelSignal } from '@tidemark/core'
 import type { CommittedLog } from '@tidemark/log'
+import { counted } from '../counted.ts'
 import type { ProjectionStore } from '../projection-store.ts'
 import { resolveDeclarations, resolveReadBackMsMax, resolveReadyTarget } from '../runtime/projection-options.ts'
 import { dryRunStart } from '../runtime/start-sequence.ts'
@@ -101,7 +102,7 @@ function withStrays(verdict: PlanVerdict, strays: StrayKeys, partitionCount: num
   const found = strays.checkpointsBeyond
     .filter((partition) => !known.has(partition))
     .map((partition) => {
-      const message = `a checkpoint of partition ${partition} exists, the topic has ${partitionCount} partitions`
+      const message = `a checkpoint of partition ${partition} exists, the topic has ${counted(partitionCount, 'partition')}`
       return refuse('EXTRA_CHECKPOINT', message, { partitionCount }, partition)
     })
   return found.length === 0 ? verdict : { kind: 'refused', refusals: identityFirst([...listed, ...found]) }

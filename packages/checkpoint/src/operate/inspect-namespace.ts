@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import type { ProjectionStore } from '../projection-store.ts'
 import { identityFirst } from '../identity-first.ts'
 import { topicNameOf } from '../namespace.ts'
@@ -99,7 +100,7 @@ function strays(review: StoredReview): readonly Refusal[] {
   if (count === undefined) return []
   const beyond = [...review.present].filter((partition) => partition >= count).sort((a, b) => a - b)
   return beyond.map((partition) => {
-    const message = `a checkpoint of partition ${partition} exists, meta has ${count} partitions`
+    const message = `a checkpoint of partition ${partition} exists, meta has ${counted(count, 'partition')}`
     return refuse('EXTRA_CHECKPOINT', message, { partitionCount: count }, partition)
   })
 }
@@ -112,7 +113,7 @@ function lostPositions(review: StoredReview, topic: string): readonly Refusal[] 
   const count = identity?.topic === topic ? identity.partitionCount : 0
   for (let partition = 0; partition < count; partition += 1) {
     if (review.present.has(partition)) continue
-    const message = `the checkpoint of partition ${partition} is missing, meta has ${count} partitions`
+    const message = `the checkpoint of partition ${partition} is missing, meta has ${counted(count, 'partition')}`
     lost.push(refuse('MISSING_CHECKPOINT', message, { partitionCount: count }, partition))
   }
   for (const partition of review.checkpoints.keys()) {

@@ -1,6 +1,7 @@
 import { encodeOffset } from '@tidemark/core'
 import { identityDifferences } from '@tidemark/log'
 import type { LogIdentity } from '@tidemark/log'
+import { counted } from '../counted.ts'
 import { decodeCheckpoint, decodeMeta } from '../checkpoint-format.ts'
 import type { StoredFields } from '../checkpoint-format.ts'
 import { metaKey } from '../namespace.ts'
@@ -45,7 +46,7 @@ function twinsOf(own: StoredState, data: StoredState): ReadonlyMap<number, strin
   for (const [partition, fields] of data.checkpoints) {
     const decoded = decodeCheckpoint(fields)
     const held = checkpointIdentity(own, partition)
-    if (decoded.kind === 'faulty') twins.set(partition, `damaged in ${decoded.faults.length} fields`)
+    if (decoded.kind === 'faulty') twins.set(partition, `damaged in ${counted(decoded.faults.length, 'field')}`)
     else if (decoded.value.partition !== partition) twins.set(partition, `of partition ${decoded.value.partition}`)
     else if (held !== undefined && identityDifferences(held, decoded.value.identity).length > 0)
       twins.set(partition, 'of another log')
@@ -69,7 +70,8 @@ function metaProblems(own: StoredState, data: StoredState, dataNamespace: Namesp
     return [{ key, problem: 'it is gone, although the data carries positions' }]
   }
   const decoded = decodeMeta(data.meta)
-  if (decoded.kind === 'faulty') return [{ key, problem: `it is damaged in ${decoded.faults.length} fields` }]
+  if (decoded.kind === 'faulty')
+    return [{ key, problem: `it is damaged in ${counted(decoded.faults.length, 'field')}` }]
   const held = decodedIdentity(own.meta)
   const [difference] = held === undefined ? [] : identityDifferences(held, decoded.value.identity)
   if (difference === undefined) return []

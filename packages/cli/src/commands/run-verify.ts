@@ -6,7 +6,7 @@ import { openStorePlace } from '../places/open-store.ts'
 import type { LogPlace, StorePlace } from '../places/place.ts'
 import { loadProjectModule } from '../places/project-module.ts'
 import { LOOKING } from '../places/store-access.ts'
-import { grouped } from '../render/printable.ts'
+import { counted, grouped } from '../render/printable.ts'
 import { renderVerify } from '../render/render-verify.ts'
 import { verifyReport } from '../reports/verify-report.ts'
 import { closeQuietly } from './finished.ts'
@@ -59,7 +59,7 @@ export async function runVerify(settings: VerifySettings, host: CommandHost): Pr
         onProgress: ({ recordsRead, offsetsLeft }) =>
           progress.tell(() => {
             const perSecond = Math.round((recordsRead * 1_000) / (systemClock.monotonicMs() - startedMs))
-            return `read ${grouped(recordsRead)} records, ${grouped(offsetsLeft)} offsets left (${grouped(perSecond)}/s)`
+            return `read ${counted(recordsRead, 'record')}, ${counted(offsetsLeft, 'offset')} left (${grouped(perSecond)}/s)`
           }),
       })
       const report = verifyReport({ namespace, topic, store: place.name, log: name }, verified)

@@ -17,3 +17,8 @@ export function printable(text: string, lengthMax: number = SHOWN_LENGTH_MAX): s
 export function grouped(value: bigint | number | string): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+(?!\d))/g, ',')
 }
+
+/** A count with the word that fits it: `1 partition`, `1,024 partitions`. */
+export function counted(count: bigint | number | string, one: string, several: string = `${one}s`): string {
+  return `${grouped(count)} ${String(count) === '1' ? one : several}`
+}

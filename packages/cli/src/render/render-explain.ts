@@ -1,6 +1,6 @@
 import type { ExplainedPartition, ExplainReport } from '../reports/explain-report.ts'
 import type { StoreLine } from '../reports/report.ts'
-import { grouped } from './printable.ts'
+import { counted, grouped } from './printable.ts'
 import { omitted, renderReasons } from './render-reasons.ts'
 import type { Style } from './style.ts'
 import { textPairs, textTable } from './text-table.ts'
@@ -10,7 +10,7 @@ import type { Column } from './text-table.ts'
 export function renderExplain(report: ExplainReport, style: Style): readonly string[] {
   const { namespace, topic, refusals, notes, leftOpen, partitions, deep } = report
   const what = `${namespace} from ${topic}`
-  const count = refusals.total === 1 ? '1 reason' : `${grouped(refusals.total)} reasons`
+  const count = counted(refusals.total, 'reason')
   const head =
     report.verdict === 'would-start'
       ? `${style.good(style.strong('would start'))}  ${what}`
@@ -22,10 +22,10 @@ export function renderExplain(report: ExplainReport, style: Style): readonly str
     ...renderHint(report, style),
     ...renderReasons(refusals, style),
     ...(partitions.total === 0 ? [] : ['', ...textTable(columns, partitions.items, style)]),
-    ...omitted(partitions, 'partitions', style),
+    ...omitted(partitions, 'partition', style),
     ...(notes.total === 0 ? [] : ['', style.strong('notes')]),
     ...notes.items.map(({ code, partition, message }) => `  ${style.warn(code)} partition ${partition}: ${message}`),
-    ...omitted(notes, 'notes', style),
+    ...omitted(notes, 'note', style),
     ...renderLeftOpen(leftOpen, style),
     ...(deep === undefined ? [] : renderDeep(deep, style)),
   ]
@@ -53,7 +53,10 @@ export function storeText({ name, primary, loaded, evictionPolicy, durability }:
 function facts(report: ExplainReport): readonly (readonly [string, string])[] {
   const { identity, name, cleanupPolicy, retentionMs } = report.log
   const { meta, checkpoints } = report.creates
-  const created = [...(meta ? ['meta'] : []), ...(checkpoints > 0 ? [`${grouped(checkpoints)} checkpoints at 0`] : [])]
+  const created = [
+    ...(meta ? ['meta'] : []),
+    ...(checkpoints > 0 ? [`${counted(checkpoints, 'checkpoint')} at 0`] : []),
+  ]
   return [
     ['store', storeText(report.store)],
     ['log', name],
@@ -63,20 +66,20 @@ function facts(report: ExplainReport): readonly (readonly [string, string])[] {
       : [['keeps', `${cleanupPolicy}, ${retentionText(retentionMs!)}`] as [string, string]]),
     ...(created.length === 0 ? [] : [['creates', created.join(' and ')] as [string, string]]),
     ...(report.verdict === 'would-start'
-      ? [['to read', `${grouped(report.toRead)} offsets until ready (${report.readyTarget})`] as [string, string]]
+      ? [['to read', `${counted(report.toRead, 'offset')} until ready (${report.readyTarget})`] as [string, string]]
       : []),
   ]
 }
 
 function identityText(identity: NonNullable<ExplainReport['log']['identity']>): string {
   const { clusterId, topicId, partitionCount } = identity
-  return `cluster ${clusterId}, topic id ${topicId}, ${grouped(partitionCount)} partitions`
+  return `cluster ${clusterId}, topic id ${topicId}, ${counted(partitionCount, 'partition')}`
 }
 
 function retentionText(retentionMs: string): string {
   if (retentionMs === '-1') return 'for ever'
   const hours = Number(retentionMs) / 3_600_000
-  return hours >= 48 ? `${Math.round(hours / 24)} days` : `${Math.round(hours * 10) / 10} hours`
+  return hours >= 48 ? counted(Math.round(hours / 24), 'day') : counted(Math.round(hours * 10) / 10, 'hour')
 }
 
 const columns: readonly Column<ExplainedPartition>[] = [
@@ -93,12 +96,12 @@ const columns: readonly Column<ExplainedPartition>[] = [
 
 function renderDeep(deep: NonNullable<ExplainReport['deep']>, style: Style): readonly string[] {
   const { keysSeen, strays } = deep
-  const head = `${grouped(keysSeen)} keys under the namespace, ${grouped(strays.total)} not of this projection`
+  const head = `${counted(keysSeen, 'key')} under the namespace, ${grouped(strays.total)} not of this projection`
   return [
     '',
     style.strong('deep'),
     `  ${head}`,
     ...strays.items.map((key) => `  ${key}`),
-    ...omitted(strays, 'keys', style),
+    ...omitted(strays, 'key', style),
   ]
 }

@@ -1,5 +1,5 @@
 import type { InspectedPartition, InspectReport, QuarantinedRecord } from '../reports/inspect-report.ts'
-import { grouped } from './printable.ts'
+import { counted, grouped } from './printable.ts'
 import { renderHint, storeText } from './render-explain.ts'
 import { omitted, renderReasons } from './render-reasons.ts'
 import type { Style } from './style.ts'
@@ -16,7 +16,7 @@ export function renderInspect(report: InspectReport, style: Style, raw: boolean)
     ...renderHint(report, style),
     ...renderReasons(findings, style),
     ...(partitions.total === 0 ? [] : ['', ...textTable(columns, partitions.items, style)]),
-    ...omitted(partitions, 'partitions', style),
+    ...omitted(partitions, 'partition', style),
     ...rawFields(report, style, raw),
     ...(quarantined === 0 ? [] : ['', style.strong(`quarantine (${grouped(quarantined)}, newest first)`)]),
     ...(quarantine.items.length === 0 ? [] : textTable(quarantineColumns, quarantine.items, style)),
@@ -50,7 +50,7 @@ function facts(report: InspectReport): readonly (readonly [string, string])[] {
     const { topic, clusterId, topicId, partitionCount } = identity
     pairs.push([
       'read from',
-      `${topic}, cluster ${clusterId}, topic id ${topicId}, ${grouped(partitionCount)} partitions`,
+      `${topic}, cluster ${clusterId}, topic id ${topicId}, ${counted(partitionCount, 'partition')}`,
     ])
   }
   pairs.push(['incarnation', incarnation.nonce ?? 'none'])

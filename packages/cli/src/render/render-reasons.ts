@@ -16,16 +16,19 @@ export function renderReasons(reasons: BoundedList<ReasonLine>, style: Style): r
       return `  ${where}${message}`
     })
     const more = sites.length - shown.length
-    const rest = more > 0 ? [`  and ${grouped(more)} more partitions (--json lists each)`] : []
+    const rest =
+      more > 0 ? [`  and ${grouped(more)} more ${more === 1 ? 'partition' : 'partitions'} (--json lists each)`] : []
     const { remedy, runbook } = sites[0]!
     const advice = [`  ${style.faint('remedy')}  ${remedy}`, `  ${style.faint('page')}    ${runbook}`]
     return ['', style.bad(style.strong(code)), ...shown, ...rest, ...advice]
   })
-  return [...blocks, ...omitted(reasons, 'reasons', style)]
+  return [...blocks, ...omitted(reasons, 'reason', style)]
 }
 
 /** A line that says how much a limit left out; none where nothing was. */
-export function omitted(list: BoundedList<unknown>, what: string, style: Style): readonly string[] {
+export function omitted(list: BoundedList<unknown>, one: string, style: Style): readonly string[] {
   const more = list.total - list.items.length
-  return more > 0 ? [style.faint(`… ${grouped(more)} more ${what}; --limit ${list.total} shows all`)] : []
+  return more > 0
+    ? [style.faint(`… ${grouped(more)} more ${more === 1 ? one : `${one}s`}; --limit ${list.total} shows all`)]
+    : []
 }

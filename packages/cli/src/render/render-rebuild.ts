@@ -1,5 +1,5 @@
 import type { RebuildReport } from '../reports/rebuild-report.ts'
-import { grouped } from './printable.ts'
+import { counted, grouped } from './printable.ts'
 import { renderLeftOpen } from './render-explain.ts'
 import { omitted, renderReasons } from './render-reasons.ts'
 import type { Style } from './style.ts'
@@ -13,7 +13,7 @@ export function renderRebuild(report: RebuildReport, style: Style): readonly str
     '',
     ...textPairs(facts(report), style),
     ...problems.items.flatMap(({ code, message }) => ['', style.bad(style.strong(code)), `  ${message}`]),
-    ...omitted(problems, 'problems', style),
+    ...omitted(problems, 'problem', style),
     ...renderReasons(refusals, style),
     ...(dirty === undefined ? [] : renderReasons({ total: 1, items: [dirty] }, style)),
     ...renderLeftOpen(leftOpen, style),
@@ -38,10 +38,10 @@ function facts(report: RebuildReport): readonly (readonly [string, string])[] {
     ['data', data === 'shared' ? shared : 'under a prefix of its own'],
   ]
   if (plan !== undefined) {
-    pairs.push(['to read', `${grouped(plan.toRead)} offsets of ${grouped(plan.partitions)} partitions, from 0`])
+    pairs.push(['to read', `${counted(plan.toRead, 'offset')} of ${counted(plan.partitions, 'partition')}, from 0`])
   }
   if (applied !== undefined) {
-    pairs.push(['applied', `${grouped(applied.records)} records, ${grouped(applied.quarantined)} quarantined`])
+    pairs.push(['applied', `${counted(applied.records, 'record')}, ${grouped(applied.quarantined)} quarantined`])
   }
   return pairs
 }

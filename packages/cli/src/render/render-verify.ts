@@ -1,5 +1,5 @@
 import type { KeyDifference, PartDifference, VerifyReport } from '../reports/verify-report.ts'
-import { grouped } from './printable.ts'
+import { counted, grouped } from './printable.ts'
 import { omitted } from './render-reasons.ts'
 import type { Style } from './style.ts'
 import { textPairs } from './text-table.ts'
@@ -11,19 +11,19 @@ export function renderVerify(report: VerifyReport, style: Style): readonly strin
   const head =
     report.verdict === 'equal'
       ? `${style.good(style.strong('equal'))}  ${what}`
-      : `${style.bad(style.strong('different'))}  ${what}: ${grouped(differences.total)} differences`
+      : `${style.bad(style.strong('different'))}  ${what}: ${counted(differences.total, 'difference')}`
   const aside = undecodable === 0 ? '' : `, ${grouped(undecodable)} of them undecodable`
   const facts = [
     ['store', report.store],
     ['log', report.log],
-    ['compared', `${grouped(keysCompared)} keys with ${grouped(recordsRead)} records${aside}`],
+    ['compared', `${counted(keysCompared, 'key')} with ${counted(recordsRead, 'record')}${aside}`],
   ] as const
   return [
     head,
     '',
     ...textPairs(facts, style),
     ...differences.items.flatMap((difference) => renderDifference(difference, style)),
-    ...omitted(differences, 'differences', style),
+    ...omitted(differences, 'difference', style),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { PartitionBounds } from '@tidemark/log'
+import { counted } from '../../counted.ts'
 import { dirtyReason } from '../dirty-reason.ts'
 import type { DirtyReason } from '../dirty-reason.ts'
 import type { PartitionLane } from './partition-lane.ts'
@@ -21,7 +22,7 @@ export function watchProgress(
   const { partition } = lane
   if (lane.fetchPosition < bounds.low) {
     const gap = bounds.low - lane.fetchPosition
-    const message = `the log starts at ${bounds.low}, but ${lane.fetchPosition} is to be read next: ${gap} records are gone`
+    const message = `the log starts at ${bounds.low}, but ${lane.fetchPosition} is to be read next: ${counted(gap, 'record is', 'records are')} gone`
     const values = { next: String(lane.fetchPosition), low: String(bounds.low), gap: String(gap) }
     return dirtyReason('NEXT_BELOW_LOW', message, values, partition)
   }

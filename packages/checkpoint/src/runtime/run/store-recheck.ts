@@ -2,6 +2,7 @@ import { decodeOffset } from '@tidemark/core'
 import type { Offset } from '@tidemark/core'
 import { identityDifferences, judgeFence } from '@tidemark/log'
 import type { Fence, LogIdentity } from '@tidemark/log'
+import { counted } from '../../counted.ts'
 import { decodeCheckpoint, decodeMeta } from '../../checkpoint-format.ts'
 import { storeRefusals } from '../../store-review.ts'
 import type { StoreDeclarations } from '../../store-review.ts'
@@ -58,7 +59,8 @@ export function judgeRecheck(held: HeldState, stored: StoredState): DirtyReason 
 function metaChange(held: HeldState, stored: StoredState): DirtyReason | undefined {
   if (stored.meta === undefined) return dirtyReason('STORE_CHANGED', 'meta is gone')
   const meta = decodeMeta(stored.meta)
-  if (meta.kind === 'faulty') return dirtyReason('STORE_CHANGED', `meta is damaged in ${meta.faults.length} fields`)
+  if (meta.kind === 'faulty')
+    return dirtyReason('STORE_CHANGED', `meta is damaged in ${counted(meta.faults.length, 'field')}`)
   const difference = identityDifferences(held.identity, meta.value.identity)[0]
   if (difference === undefined) return undefined
   return dirtyReason('STORE_CHANGED', `meta: ${difference.field} is ${difference.found}, was ${difference.expected}`)
