@@ -1,5 +1,6 @@
 import { defineErrors } from '@tidemark/core'
 import type { ErrorCatalogue, ErrorDetails, ErrorSpec } from '@tidemark/core'
+import { placeOf } from './envelope/input-partition.ts'
 
 interface WindowErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
   readonly TM_WINDOW_POLICY_INVALID: ErrorSpec<{
@@ -27,6 +28,23 @@ interface WindowErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
     readonly operation: string
     readonly valuesMax: number
   }>
+  readonly TM_WINDOW_OPTION_INVALID: ErrorSpec<{ readonly option: string; readonly reason: string }>
+  readonly TM_WINDOW_STATE_INVALID: ErrorSpec<{
+    readonly part: string
+    readonly problems: readonly { readonly path: string; readonly message: string }[]
+  }>
+  readonly TM_WINDOW_HANDOVER_REFUSED: ErrorSpec<{ readonly reason: string }>
+  readonly TM_WINDOW_ENVELOPE_MISPLACED: ErrorSpec<
+    InputPlace & { readonly offset: string; readonly field: string; readonly found: string }
+  >
+  readonly TM_WINDOW_RECORD_AFTER_FINISHED: ErrorSpec<InputPlace>
+}
+
+/** One partition of one generation. */
+interface InputPlace extends ErrorDetails {
+  readonly source: string
+  readonly partition: number
+  readonly generation: number
 }
 
 /** Which operation of which aggregate, as `name@version`, and why. */
@@ -48,7 +66,8 @@ export const windowErrors: ErrorCatalogue<WindowErrorSpecs> = defineErrors<Windo
   TM_WINDOW_ZONE_UNKNOWN: {
     retriable: false,
     message: (d) => `zone ${d.zone} is not one of the pinned zone data (${d.zoneData})`,
-    remedy: 'Name an IANA zone as it is spelled there, for example Europe/Berlin; offsets and abbreviations are no zones.',
+    remedy:
+      'Name an IANA zone as it is spelled there, for example Europe/Berlin; offsets and abbreviations are no zones.',
   },
   TM_WINDOW_ZONE_DATA_UNREADABLE: {
     retriable: false,
@@ -68,7 +87,8 @@ export const windowErrors: ErrorCatalogue<WindowErrorSpecs> = defineErrors<Windo
   TM_WINDOW_AGGREGATE_THREW: {
     retriable: false,
     message: (d) => `aggregate ${d.aggregate} threw in ${d.operation}: ${d.reason}`,
-    remedy: 'Repair the function and raise its version; an event it cannot take belongs into quarantine before it gets there.',
+    remedy:
+      'Repair the function and raise its version; an event it cannot take belongs into quarantine before it gets there.',
   },
   TM_WINDOW_AGGREGATE_VALUE_INVALID: {
     retriable: false,
@@ -89,5 +109,33 @@ export const windowErrors: ErrorCatalogue<WindowErrorSpecs> = defineErrors<Windo
     retriable: false,
     message: (d) => `aggregate ${d.aggregate} in ${d.operation}: already holds ${d.valuesMax} different values`,
     remedy: 'Raise valuesMax with the memory in mind, narrow the key or the window, or keep only the extreme.',
+  },
+  TM_WINDOW_OPTION_INVALID: {
+    retriable: false,
+    message: (d) => `option ${d.option}: ${d.reason}`,
+    remedy: 'Build frontier and positions from a policy that was parsed and from offsets that were read.',
+  },
+  TM_WINDOW_STATE_INVALID: {
+    retriable: false,
+    message: (d) =>
+      `stored ${d.part} cannot be restored: ${d.problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    remedy:
+      'Restore the last cut that is whole, or replay under a new generation; repaired by hand, state proves nothing.',
+  },
+  TM_WINDOW_HANDOVER_REFUSED: {
+    retriable: false,
+    message: (d) => `the frontier cannot be handed over: ${d.reason}`,
+    remedy: 'Begin the new generation as a replay.',
+  },
+  TM_WINDOW_ENVELOPE_MISPLACED: {
+    retriable: false,
+    message: (d) =>
+      `a record given for ${placeOf(d)} at offset ${d.offset} does not stand there: its ${d.field} is ${d.found}`,
+    remedy: 'Repair the adapter; a record without a place cannot be counted. Nothing was taken.',
+  },
+  TM_WINDOW_RECORD_AFTER_FINISHED: {
+    retriable: false,
+    message: (d) => `${placeOf(d)} brought something after it was marked finished`,
+    remedy: 'Send the finished mark only for an input that can never grow again; begin a new generation to read on.',
   },
 })

@@ -1,0 +1,93 @@
+import { EVENT_TIME_MAX_MS } from '@tidemark/core'
+import { z } from 'zod'
+import type { InputPartition } from '../envelope/input-partition.ts'
+import { readState } from '../envelope/state-problem.ts'
+import type { StateProblem, StateReading } from '../envelope/state-problem.ts'
+import { FRONTIER_MAX, FRONTIER_MIN } from '../time/frontier-time.ts'
+import type { Frontier } from '../time/frontier-time.ts'
+import type { PartitionStatus } from './marks.ts'
+
+/** A frontier where infinities have no text: in stored state and in reports. */
+export type StoredFrontier = number | 'MIN' | 'MAX'
+
+/** What is kept of one partition's time. */
+export interface PartitionFrontier extends InputPartition {
+  /** The largest event time taken; `null` before the first. */
+  readonly maxEventTimeMs: number | null
+  /** That less the bound. Stored beside it, so that state under another bound is noticed. */
+  readonly claimMs: number | null
+  readonly status: PartitionStatus
+  /** It was idle, is active again, and has not caught up with the frontier since. */
+  readonly resumedBehind: boolean
+}
+
+/** The frontier's part of a cut: from it the same intake gives the same frontier. */
+export interface FrontierState {
+  readonly frontier: StoredFrontier
+  readonly partitions: readonly PartitionFrontier[]
+}
+
+const instant = z.int().min(-EVENT_TIME_MAX_MS).max(EVENT_TIME_MAX_MS)
+const count = z.int().nonnegative()
+const schema = z.strictObject({
+  frontier: z.union([z.int(), z.literal('MIN'), z.literal('MAX')]),
+  partitions: z.array(
+    z.strictObject({
+      source: z.string(),
+      partition: count,
+      generation: count,
+      maxEventTimeMs: instant.nullable(),
+      claimMs: z.int().nullable(),
+      status: z.enum(['ACTIVE', 'IDLE', 'FINISHED']),
+      resumedBehind: z.boolean(),
+    }),
+  ),
+})
+
+/** Reads stored state strictly; claims under another bound are faults of it. Promises: WIN-30. */
+export function readFrontierState(stored: unknown, boundMs: number): StateReading<FrontierState> {
+  return readState(stored, schema, (state) => contradictions(state, boundMs))
+}
+
+function contradictions(state: FrontierState, boundMs: number): StateProblem[] {
+  const problems: StateProblem[] = []
+  const frontier = decodeFrontier(state.frontier)
+  let least = Infinity
+  for (const [index, { maxEventTimeMs, claimMs, status, resumedBehind }] of state.partitions.entries()) {
+    const path = `partitions.${index}`
+    const claim = maxEventTimeMs === null ? null : maxEventTimeMs - boundMs
+    if (claimMs !== claim) {
+      problems.push({
+        path: `${path}.claimMs`,
+        message: `${claimMs} is not ${maxEventTimeMs} less the bound ${boundMs}`,
+      })
+    }
+    if (resumedBehind && (status !== 'ACTIVE' || (claimMs ?? FRONTIER_MIN) >= frontier)) {
+      const message = `a partition that is ${status} at ${claimMs} is not behind the frontier ${state.frontier}`
+      problems.push({ path: `${path}.resumedBehind`, message })
+    }
+    if (status === 'ACTIVE' && !resumedBehind) least = Math.min(least, claimMs ?? FRONTIER_MIN)
+  }
+  const ended = state.partitions.every(({ status }) => status === 'FINISHED')
+  if (ended !== (frontier === FRONTIER_MAX)) {
+    problems.push({ path: 'frontier', message: 'it is MAX if and only if every partition finished' })
+  } else if (least !== Infinity && least > frontier) {
+    problems.push({
+      path: 'frontier',
+      message: `${state.frontier} is below ${least}, which every active partition claims`,
+    })
+  }
+  return problems
+}
+
+/** The stored form of a frontier. */
+export function encodeFrontier(frontier: Frontier): StoredFrontier {
+  if (frontier === FRONTIER_MIN) return 'MIN'
+  return frontier === FRONTIER_MAX ? 'MAX' : frontier
+}
+
+/** The frontier of a stored form. */
+export function decodeFrontier(stored: StoredFrontier): Frontier {
+  if (stored === 'MIN') return FRONTIER_MIN
+  return stored === 'MAX' ? FRONTIER_MAX : stored
+}
