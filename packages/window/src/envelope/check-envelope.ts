@@ -1,4 +1,5 @@
 import { EVENT_TIME_MAX_MS } from '@tidemark/core'
+import type { TimeDomain } from '../time/time-domain.ts'
 import type { Envelope } from './envelope.ts'
 
 /** Why a record is quarantined on sight. Its time never becomes another time and never moves the frontier. */
@@ -15,7 +16,7 @@ export type EnvelopeFault =
 /** What an event time is held against. */
 export interface EnvelopeLimits {
   /** The first and the last event time whose windows can be computed; both are inside. */
-  readonly domain: { readonly minMs: number; readonly maxMs: number }
+  readonly domain: TimeDomain
   /** How far ahead of its ingest time an event may be; at equality it is taken. */
   readonly maxFutureSkewMs: number
 }

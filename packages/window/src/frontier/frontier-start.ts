@@ -2,7 +2,7 @@ import { misfits, placeOf } from '../envelope/input-partition.ts'
 import type { InputPartition } from '../envelope/input-partition.ts'
 import { windowErrors } from '../errors.ts'
 import { readFrontierState } from './frontier-state.ts'
-import type { FrontierState, PartitionFrontier } from './frontier-state.ts'
+import type { FrontierRules, FrontierState, PartitionFrontier } from './frontier-state.ts'
 
 /** From what a frontier sets out. Which one decides what is late, so none is the default. */
 export type FrontierStart =
@@ -25,10 +25,10 @@ export type FrontierStart =
 export function startState(
   start: FrontierStart,
   partitions: readonly InputPartition[],
-  boundMs: number,
+  rules: FrontierRules,
 ): FrontierState {
   if (start.kind === 'replay') return { frontier: 'MIN', partitions: partitions.map(unclaimed) }
-  const read = readFrontierState(start.state, boundMs)
+  const read = readFrontierState(start.state, rules)
   if (read.kind === 'invalid') {
     throw windowErrors.create('TM_WINDOW_STATE_INVALID', { part: 'frontier', problems: read.problems })
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { InputPartition } from '../envelope/input-partition.ts'
 import { readState } from '../envelope/state-problem.ts'
 import type { StateProblem, StateReading } from '../envelope/state-problem.ts'
+import type { StreamTimePolicy } from '../policy/stream-time-policy.ts'
 import { FRONTIER_MAX, FRONTIER_MIN } from '../time/frontier-time.ts'
 import type { Frontier } from '../time/frontier-time.ts'
 import type { PartitionStatus } from './marks.ts'
@@ -27,6 +28,12 @@ export interface FrontierState {
   readonly partitions: readonly PartitionFrontier[]
 }
 
+/** By what a frontier was computed and is computed on. */
+export interface FrontierRules {
+  readonly boundMs: number
+  readonly resumeBehind: StreamTimePolicy['resumeBehind']
+}
+
 const instant = z.int().min(-EVENT_TIME_MAX_MS).max(EVENT_TIME_MAX_MS)
 const count = z.int().nonnegative()
 const schema = z.strictObject({
@@ -45,11 +52,11 @@ const schema = z.strictObject({
 })
 
 /** Reads stored state strictly; claims under another bound are faults of it. Promises: WIN-30. */
-export function readFrontierState(stored: unknown, boundMs: number): StateReading<FrontierState> {
-  return readState(stored, schema, (state) => contradictions(state, boundMs))
+export function readFrontierState(stored: unknown, rules: FrontierRules): StateReading<FrontierState> {
+  return readState(stored, schema, (state) => contradictions(state, rules))
 }
 
-function contradictions(state: FrontierState, boundMs: number): StateProblem[] {
+function contradictions(state: FrontierState, { boundMs, resumeBehind }: FrontierRules): StateProblem[] {
   const problems: StateProblem[] = []
   const frontier = decodeFrontier(state.frontier)
   let least = Infinity
@@ -66,7 +73,8 @@ function contradictions(state: FrontierState, boundMs: number): StateProblem[] {
       const message = `a partition that is ${status} at ${claimMs} is not behind the frontier ${state.frontier}`
       problems.push({ path: `${path}.resumedBehind`, message })
     }
-    if (status === 'ACTIVE' && !resumedBehind) least = Math.min(least, claimMs ?? FRONTIER_MIN)
+    const waitedFor = status === 'ACTIVE' && !(resumedBehind && resumeBehind === 'EXCLUDE')
+    if (waitedFor) least = Math.min(least, claimMs ?? FRONTIER_MIN)
   }
   const ended = state.partitions.every(({ status }) => status === 'FINISHED')
   if (ended !== (frontier === FRONTIER_MAX)) {
@@ -74,7 +82,7 @@ function contradictions(state: FrontierState, boundMs: number): StateProblem[] {
   } else if (least !== Infinity && least > frontier) {
     problems.push({
       path: 'frontier',
-      message: `${state.frontier} is below ${least}, which every active partition claims`,
+      message: `${state.frontier} is below ${least}, which everyone who is waited for claims`,
     })
   }
   return problems

@@ -65,7 +65,7 @@ export interface FrontierTracker {
  */
 export function createFrontierTracker(options: FrontierOptions): FrontierTracker {
   checkOptions(options)
-  return new Tracker(options, startState(options.start, options.partitions, options.boundMs))
+  return new Tracker(options, startState(options.start, options.partitions, options))
 }
 
 const ACTIVE = 0
