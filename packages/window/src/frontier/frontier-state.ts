@@ -62,19 +62,18 @@ function contradictions(state: FrontierState, { boundMs, resumeBehind }: Frontie
   let least = Infinity
   for (const [index, { maxEventTimeMs, claimMs, status, resumedBehind }] of state.partitions.entries()) {
     const path = `partitions.${index}`
-    const claim = maxEventTimeMs === null ? null : maxEventTimeMs - boundMs
-    if (claimMs !== claim) {
-      problems.push({
-        path: `${path}.claimMs`,
-        message: `${claimMs} is not ${maxEventTimeMs} less the bound ${boundMs}`,
-      })
+    const claim = (maxEventTimeMs ?? FRONTIER_MIN) - boundMs
+    if ((claimMs ?? FRONTIER_MIN) !== claim) {
+      const message = `${claimMs} is not ${maxEventTimeMs} less the bound ${boundMs}`
+      problems.push({ path: `${path}.claimMs`, message })
     }
-    if (resumedBehind && (status !== 'ACTIVE' || (claimMs ?? FRONTIER_MIN) >= frontier)) {
-      const message = `a partition that is ${status} at ${claimMs} is not behind the frontier ${state.frontier}`
+    // The largest time is what a claim follows from, so one false claim is told once.
+    if (resumedBehind && (status !== 'ACTIVE' || claim >= frontier)) {
+      const message = `a partition that is ${status} at ${claim} is not behind the frontier ${state.frontier}`
       problems.push({ path: `${path}.resumedBehind`, message })
     }
     const waitedFor = status === 'ACTIVE' && !(resumedBehind && resumeBehind === 'EXCLUDE')
-    if (waitedFor) least = Math.min(least, claimMs ?? FRONTIER_MIN)
+    if (waitedFor) least = Math.min(least, claim)
   }
   const ended = state.partitions.every(({ status }) => status === 'FINISHED')
   if (ended !== (frontier === FRONTIER_MAX)) {

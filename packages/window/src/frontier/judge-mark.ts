@@ -41,7 +41,7 @@ export function judgeMark(mark: Mark, held: MarkedPartition | undefined): MarkVe
   if (!isCount(mark.partition) || !isCount(mark.generation) || !isCount(mark.atOffset)) {
     return rejected('MALFORMED', 'partition, generation and offset are whole numbers from 0')
   }
-  if (statusAfter[mark.kind] === undefined) return rejected('MALFORMED', 'a mark is idle, active or finished')
+  if (!Object.hasOwn(statusAfter, mark.kind)) return rejected('MALFORMED', 'a mark is idle, active or finished')
   if (held === undefined) return rejected('UNKNOWN_PARTITION', 'no such partition is read')
   if (mark.generation < held.generation) {
     return rejected('STALE_GENERATION', `generation ${mark.generation} ended; ${held.generation} is read`)

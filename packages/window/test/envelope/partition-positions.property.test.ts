@@ -95,7 +95,7 @@ describe('positions of any log', () => {
           }
         }
       }),
-      runSize(1_000, 20_000),
+      runSize(500, 20_000),
     )
   })
 })

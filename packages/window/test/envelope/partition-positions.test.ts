@@ -189,7 +189,10 @@ describe('what was covered', () => {
     ]
     for (const [state, paths] of table) {
       const problems = problemsOf(state) as readonly { readonly path: string }[] | undefined
-      expect(problems?.map(({ path }) => path), JSON.stringify(state)).toEqual(paths)
+      expect(
+        problems?.map(({ path }) => path),
+        JSON.stringify(state),
+      ).toEqual(paths)
     }
     for (const offset of [10, 19]) expect(problemsOf(of({ last: { offset, witness } }))).toBeUndefined()
   })

@@ -125,7 +125,10 @@ describe('a frontier out of a cut', () => {
     ]
     for (const [state, paths] of shapes) {
       const problems = problemsOf(() => restore(state)) as readonly { readonly path: string }[]
-      expect(problems?.map(({ path }) => path), JSON.stringify(state)).toEqual(paths)
+      expect(
+        problems?.map(({ path }) => path),
+        JSON.stringify(state),
+      ).toEqual(paths)
     }
     const ended = stored(after(['p0 finished', 'p1 finished', 'p2 finished']))
     expect(problemsOf(() => restore({ ...ended, frontier: 5 }))).toEqual([

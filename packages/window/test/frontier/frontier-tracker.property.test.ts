@@ -15,7 +15,10 @@ interface Course {
 
 const step = (count: number): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 8, arbitrary: fc.tuple(fc.nat(count - 1), fc.integer({ min: -15, max: 15 })).map(([p, t]) => `p${p}=${t}`) },
+    {
+      weight: 8,
+      arbitrary: fc.tuple(fc.nat(count - 1), fc.integer({ min: -15, max: 15 })).map(([p, t]) => `p${p}=${t}`),
+    },
     { weight: 4, arbitrary: fc.nat(count - 1).map((p) => `p${p} idle`) },
     { weight: 2, arbitrary: fc.nat(count - 1).map((p) => `p${p} active`) },
     { weight: 1, arbitrary: fc.nat(count - 1).map((p) => `p${p} finished`) },
@@ -85,7 +88,7 @@ describe('frontiers of any course', () => {
         })
         expect(frontiers).toEqual(slowFrontiers(drawn))
       }),
-      runSize(2_000, 100_000),
+      runSize(1_000, 40_000),
     )
   })
 
@@ -111,7 +114,7 @@ describe('frontiers of any course', () => {
           }
         }
       }),
-      runSize(1_000, 20_000),
+      runSize(500, 20_000),
     )
   })
 
@@ -133,12 +136,18 @@ describe('frontiers of any course', () => {
         }
         const keys = set.map(() => shuffle.next().value!)
         const first = run(set)
-        const second = run(set.map((index, at) => [keys[at]!, index] as const).sort(([a], [b]) => a - b).map(([, i]) => i))
-        const flushed = one.allIdle === 'FLUSH_MAX' && first.partitions.every((_, index) => first.status(index) !== 'ACTIVE')
+        const second = run(
+          set
+            .map((index, at) => [keys[at]!, index] as const)
+            .sort(([a], [b]) => a - b)
+            .map(([, i]) => i),
+        )
+        const flushed =
+          one.allIdle === 'FLUSH_MAX' && first.partitions.every((_, index) => first.status(index) !== 'ACTIVE')
         if (first.holder() === undefined && !flushed) return
         expect(second.state()).toEqual(first.state())
       }),
-      runSize(1_000, 20_000),
+      runSize(500, 20_000),
     )
   })
 
@@ -181,7 +190,7 @@ describe('frontiers of any course', () => {
           expect(rest.holder()).toBe(whole.holder())
         }
       }),
-      runSize(1_000, 20_000),
+      runSize(500, 20_000),
     )
   })
 
@@ -195,7 +204,7 @@ describe('frontiers of any course', () => {
         const next = trackerOf(count, boundMs, allIdle, resumeBehind, { kind: 'handover', state: stored(whole) })
         expect(next.state()).toEqual(whole.state())
       }),
-      runSize(500, 5_000),
+      runSize(300, 5_000),
     )
   })
 })

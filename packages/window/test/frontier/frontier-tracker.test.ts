@@ -285,7 +285,12 @@ describe('resuming behind the frontier', () => {
       ['p1=4', 30, 'behind'],
     ] as const
     proveFrontier({ partitions: 2, resumeBehind: 'HOLD' }, [...rows, ['p0=40', 30], ['p1=35', 35, 'level']])
-    proveFrontier({ partitions: 2, resumeBehind: 'EXCLUDE' }, [...rows, ['p0=40', 40], ['p1=39', 40, 'behind'], ['p1=40', 40, 'level']])
+    proveFrontier({ partitions: 2, resumeBehind: 'EXCLUDE' }, [
+      ...rows,
+      ['p0=40', 40],
+      ['p1=39', 40, 'behind'],
+      ['p1=40', 40, 'level'],
+    ])
   })
 
   it('[WIN-26] being late without having been idle is not being behind', () => {
@@ -299,7 +304,11 @@ describe('resuming behind the frontier', () => {
 
 describe('the order of idling', () => {
   const claims = [10, 40, 20, 30]
-  const runInOrder = (allIdle: 'HOLD' | 'FLUSH_MAX', resumeBehind: 'HOLD' | 'EXCLUDE', order: readonly number[]): number => {
+  const runInOrder = (
+    allIdle: 'HOLD' | 'FLUSH_MAX',
+    resumeBehind: 'HOLD' | 'EXCLUDE',
+    order: readonly number[],
+  ): number => {
     const tracker = trackerOf(claims.length, 0, allIdle, resumeBehind)
     for (const [index, claim] of claims.entries()) tracker.observe(index, claim)
     for (const index of order) tracker.markIdle(index)
@@ -312,7 +321,9 @@ describe('the order of idling', () => {
         for (const stays of [0, 1, 2, 3]) {
           const orders = ordersOf([0, 1, 2, 3].filter((index) => index !== stays))
           expect(orders).toHaveLength(6)
-          expect(new Set(orders.map((order) => runInOrder(allIdle, resumeBehind, order)))).toEqual(new Set([claims[stays]]))
+          expect(new Set(orders.map((order) => runInOrder(allIdle, resumeBehind, order)))).toEqual(
+            new Set([claims[stays]]),
+          )
         }
       }
     }

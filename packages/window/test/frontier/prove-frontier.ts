@@ -59,7 +59,9 @@ export function stored(tracker: FrontierTracker): FrontierState {
 export function proveFrontier(setting: Setting, rows: readonly Row[]): void {
   const { partitions, boundMs = 0 } = setting
   for (const allIdle of setting.allIdle === undefined ? (['HOLD', 'FLUSH_MAX'] as const) : [setting.allIdle]) {
-    for (const resumeBehind of setting.resumeBehind === undefined ? (['HOLD', 'EXCLUDE'] as const) : [setting.resumeBehind]) {
+    for (const resumeBehind of setting.resumeBehind === undefined
+      ? (['HOLD', 'EXCLUDE'] as const)
+      : [setting.resumeBehind]) {
       const tracker = trackerOf(partitions, boundMs, allIdle, resumeBehind)
       let restored = trackerOf(partitions, boundMs, allIdle, resumeBehind)
       for (const [at, [step, frontier, behind]] of rows.entries()) {
@@ -68,7 +70,8 @@ export function proveFrontier(setting: Setting, rows: readonly Row[]): void {
         const moved = take(tracker, step)
         expect(tracker.state().frontier, where).toBe(frontier)
         expect(moved, where).toBe(tracker.frontier !== before)
-        if (behind !== undefined) expect(tracker.resumedBehind(Number(/\d+/.exec(step)![0])), where).toBe(behind === 'behind')
+        if (behind !== undefined)
+          expect(tracker.resumedBehind(Number(/\d+/.exec(step)![0])), where).toBe(behind === 'behind')
         const start = { kind: 'restore', state: stored(restored) } as const
         restored = trackerOf(partitions, boundMs, allIdle, resumeBehind, start)
         take(restored, step)
