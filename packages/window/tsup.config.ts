@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { index: 'src/index.ts' },
+  entry: { index: 'src/index.ts', memory: 'src/memory.ts' },
   format: ['esm'],
   dts: { compilerOptions: { noEmit: false, allowImportingTsExtensions: true } },
   splitting: true,

@@ -7,6 +7,17 @@ interface WindowErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
     /** In the order in which they stand in the policy. */
     readonly problems: readonly { readonly path: string; readonly code: string; readonly message: string }[]
   }>
+  readonly TM_WINDOW_POLICY_DAMAGED: ErrorSpec<{
+    readonly where: string
+    readonly businessStream: string
+    readonly generation: number
+    readonly fields: readonly string[]
+  }>
+  readonly TM_WINDOW_REGISTRY_FULL: ErrorSpec<{
+    readonly businessStream: string
+    readonly generation: number
+    readonly generationsMax: number
+  }>
   readonly TM_WINDOW_ZONE_UNKNOWN: ErrorSpec<{ readonly zone: string; readonly zoneData: string }>
   readonly TM_WINDOW_ZONE_DATA_UNREADABLE: ErrorSpec<{ readonly zone: string; readonly reason: string }>
   readonly TM_WINDOW_SHAPE_INVALID: ErrorSpec<{
@@ -62,6 +73,20 @@ export const windowErrors: ErrorCatalogue<WindowErrorSpecs> = defineErrors<Windo
       `the policy has ${d.problems.length} ${d.problems.length === 1 ? 'problem' : 'problems'}: ` +
       d.problems.map(({ path, message }) => `${path}: ${message}`).join('; '),
     remedy: 'Repair every path the message names; the list is complete for what could be read.',
+  },
+  TM_WINDOW_POLICY_DAMAGED: {
+    retriable: false,
+    message: (d) =>
+      `the policy of ${JSON.stringify(d.businessStream)} generation ${d.generation} in ${d.where} does not have the ` +
+      `digests stored with it: ${d.fields.join(', ')}`,
+    remedy: 'Restore the stored policy from a copy that is whole; digests are computed, never typed in.',
+  },
+  TM_WINDOW_REGISTRY_FULL: {
+    retriable: false,
+    message: (d) =>
+      `generation ${d.generation} of ${JSON.stringify(d.businessStream)} was not registered: ` +
+      `${d.generationsMax} generations are there`,
+    remedy: 'Raise generationsMax; a generation that was registered is never dropped.',
   },
   TM_WINDOW_ZONE_UNKNOWN: {
     retriable: false,

@@ -1,8 +1,45 @@
 // Reading order: time, policy (words).
 export { FRONTIER_MAX, FRONTIER_MIN } from './time/frontier-time.ts'
 export type { Frontier } from './time/frontier-time.ts'
+export { timeDomainOf, windowSpanMaxMs } from './time/time-domain.ts'
+export type { ReachingFields, TimeDomain } from './time/time-domain.ts'
 export { POLICY_SCHEMA } from './policy/stream-time-policy.ts'
-export type { StreamTimePolicy } from './policy/stream-time-policy.ts'
+export type {
+  BoundedOutOfOrderness,
+  CivilWindow,
+  CorrectionCoalescing,
+  Deduplication,
+  NameAtVersion,
+  PolicyJob,
+  PolicySource,
+  SessionWindow,
+  SlidingWindow,
+  StreamTimePolicy,
+  TumblingWindow,
+  WindowShape,
+} from './policy/stream-time-policy.ts'
+export { readDuration, renderDuration } from './policy/duration.ts'
+export type { DurationReading } from './policy/duration.ts'
+export { policyProblems, renderProblem } from './policy/policy-problem.ts'
+export type { PolicyProblem, PolicyProblemCode } from './policy/policy-problem.ts'
+export { PARTITIONS_MAX, WINDOWS_PER_EVENT_MAX } from './policy/policy-rules.ts'
+export type { AggregateAbilities } from './policy/policy-rules.ts'
+export { policyProfileNames } from './policy/policy-profile.ts'
+export type { PolicyFilling, PolicyProfileName } from './policy/policy-profile.ts'
+export { POLICY_TEXT_CHARACTERS_MAX, renderCompactPolicy } from './policy/compact/compact-policy.ts'
+export { parsePolicy, requirePolicy } from './policy/parse-policy.ts'
+export type { ParsePolicyOptions, PolicyDeployment, PolicyReading } from './policy/parse-policy.ts'
+export { manifestDigest } from './policy/job-manifest.ts'
+export type { JobManifest } from './policy/job-manifest.ts'
+export { topologyDigest } from './policy/topology-digest.ts'
+export { checkFrozenPolicy, freezePolicy, policyDigest } from './policy/frozen-policy.ts'
+export type { FrozenPolicy, TransitionsText } from './policy/frozen-policy.ts'
+export { judgeGeneration } from './policy/judge-generation.ts'
+export type { GenerationVerdict, PolicyChange } from './policy/judge-generation.ts'
+export { judgeHandover } from './policy/judge-handover.ts'
+export type { HandoverRefusal, HandoverVerdict } from './policy/judge-handover.ts'
+export { judgeRegistration } from './policy/generation-registry.ts'
+export type { GenerationRegistry, RegistrationVerdict } from './policy/generation-registry.ts'
 export { placeOf } from './envelope/input-partition.ts'
 export type { InputPartition } from './envelope/input-partition.ts'
 export type { Envelope } from './envelope/envelope.ts'
@@ -31,6 +68,7 @@ export type { FrontierStart } from './frontier/frontier-start.ts'
 export type { FrontierState, PartitionFrontier, StoredFrontier } from './frontier/frontier-state.ts'
 export { frontierReport } from './frontier/frontier-report.ts'
 export type { FrontierHolder, FrontierReport, PartitionReport } from './frontier/frontier-report.ts'
+export type { CivilUnit } from './civil/civil-date.ts'
 export { readZoneTransitions, ZONE_DATA_UNTIL_MS, zoneNames, zoneTransitionsText } from './civil/zone-transitions.ts'
 export type { ZoneTransitions } from './civil/zone-transitions.ts'
 export { createZoneCalendar } from './civil/zone-calendar.ts'

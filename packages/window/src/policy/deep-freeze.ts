@@ -1,0 +1,6 @@
+/** The same plain value, with everything in it frozen: what is decided once must not change under whoever holds it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}
