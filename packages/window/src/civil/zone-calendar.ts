@@ -21,27 +21,46 @@ export interface ZoneCalendar {
   endOf(startMs: number): number
 }
 
+/** Instants are remembered by stretches of so many milliseconds, a little less than five hours. */
+const SLOT_MS = 2 ** 24
+
+/** How many of them are remembered: seven weeks, so that partitions far apart do not drive each other out. */
+const SLOTS = 256
+
 /**
  * A calendar of one unit in one zone.
  *
  * Promises: WIN-41, WIN-42. Units: epoch milliseconds; truth ends at `ZONE_DATA_UNTIL_MS`.
- * Cost: two comparisons in the unit of the call before; else arithmetic; a search among transitions only near one. Nothing is
+ * Cost: a look into a small table; what is not there by arithmetic, and by a search among transitions only near one. Nothing is
  * allocated by a call.
  *
  * @throws {TidemarkError} TM_CORE_TIME_INVALID from the calendar's calls, for what is no instant.
  */
 export function createZoneCalendar(transitions: ZoneTransitions, unit: CivilUnit): ZoneCalendar {
-  const { from, offset, cleanFromLocal } = stretchesOf(transitions)
-  let stretch = 0
-  let lastStart = 0
-  let lastEnd = 0
-
-  /** The stretch of one offset that an instant lies in; mostly the one of the call before. */
-  const find = (timeMs: number): number => {
-    if (from[stretch]! <= timeMs && timeMs < from[stretch + 1]!) return stretch
-    stretch = stretchAt(from, timeMs)
-    return stretch
+  const seek = createSeek(transitions, unit)
+  // Pairs of a start and an end. NaN is before and after nothing, so an empty slot answers nothing.
+  const known = new Float64Array(2 * SLOTS).fill(Number.NaN)
+  /** The slot that holds the unit of an instant. */
+  const slotOf = (timeMs: number): number => {
+    const slot = 2 * (Math.floor(timeMs / SLOT_MS) & (SLOTS - 1))
+    if (!(known[slot]! <= timeMs && timeMs < known[slot + 1]!)) seek(timeMs, known, slot)
+    return slot
   }
+  return {
+    unit,
+    startOf: (timeMs) => known[slotOf(timeMs)]!,
+    endOf: (startMs) => known[slotOf(startMs) + 1]!,
+  }
+}
+
+/** Writes the start and the end of the unit of an instant into a slot of a table. */
+type Seek = (timeMs: number, known: Float64Array, slot: number) => void
+
+function createSeek(transitions: ZoneTransitions, unit: CivilUnit): Seek {
+  const { from, offset, cleanFromLocal } = stretchesOf(transitions)
+  const where = `${unit} of a zone`
+  let stretch = 0
+
   /** The first instant whose local time is at or after a local midnight. */
   const firstInstantOf = (localMs: number): number => {
     let index = stretchAt(from, localMs - OFFSET_MAX_MS)
@@ -58,34 +77,23 @@ export function createZoneCalendar(transitions: ZoneTransitions, unit: CivilUnit
     if (localMs >= cleanFromLocal[index]! && startMs < from[index + 1]!) return startMs
     return firstInstantOf(localMs)
   }
-  const seek = (timeMs: number): void => {
-    eventTimeOf(timeMs, `${unit} of a zone`)
-    const index = find(timeMs)
-    let day = firstDayOf(unit, Math.floor((timeMs + offset[index]!) / DAY_MS))
-    let startMs = startOfDay(day, index)
+  return (timeMs, known, slot) => {
+    eventTimeOf(timeMs, where)
+    // Mostly the stretch of the call before.
+    if (!(from[stretch]! <= timeMs && timeMs < from[stretch + 1]!)) stretch = stretchAt(from, timeMs)
+    let day = firstDayOf(unit, Math.floor((timeMs + offset[stretch]!) / DAY_MS))
+    let startMs = startOfDay(day, stretch)
     for (;;) {
       day = firstDayAfter(unit, day)
-      const nextMs = startOfDay(day, index)
+      const nextMs = startOfDay(day, stretch)
       if (timeMs < nextMs) {
-        lastStart = startMs
-        lastEnd = nextMs
+        known[slot] = startMs
+        known[slot + 1] = nextMs
         return
       }
       // Only where a clock was set back over the beginning of a unit, or a unit was skipped.
       startMs = nextMs
     }
-  }
-  return {
-    unit,
-    startOf: (timeMs) => {
-      // Asked so that NaN is sought, and refused there.
-      if (!(timeMs >= lastStart && timeMs < lastEnd)) seek(timeMs)
-      return lastStart
-    },
-    endOf: (startMs) => {
-      if (!(startMs >= lastStart && startMs < lastEnd)) seek(startMs)
-      return lastEnd
-    },
   }
 }
 
