@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { hashKey, isTidemarkError, sha256Hex, utf8Length } from '@tidemark/core'
 import { describe, expect, it } from 'vitest'
 
@@ -44,5 +45,48 @@ describe('key hashing', () => {
     for (const text of ['', 'a', 'é', '€', '💧', '\u0000', 'a€💧é'.repeat(50)]) {
       expect(utf8Length(text)).toBe(new TextEncoder().encode(text).byteLength)
     }
+  })
+
+  it('[COR-7] hashes the domain, the version and every part behind its type and its length in bytes', () => {
+    const framed = (type: number, bytes: Uint8Array): Buffer => {
+      const head = Buffer.alloc(5)
+      head.writeUInt8(type, 0)
+      head.writeUInt32BE(bytes.byteLength, 1)
+      return Buffer.concat([head, bytes])
+    }
+    const framedPart = (part: string | Uint8Array | null): Buffer => {
+      if (part === null) return framed(0, new Uint8Array())
+      return typeof part === 'string' ? framed(1, Buffer.from(part, 'utf8')) : framed(2, part)
+    }
+    const texts = [
+      '',
+      'a',
+      '\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff',
+      '\u{10000}x\u{10ffff}',
+      'k'.repeat(6_000),
+      '€'.repeat(6_000),
+    ]
+    const bytes = [new Uint8Array(), Uint8Array.of(0, 255), new Uint8Array(17_000).fill(7)]
+    for (const parts of [
+      [],
+      [null],
+      ...[...texts, ...bytes].map((part) => [part]),
+      texts,
+      [...bytes, null, ...texts],
+    ]) {
+      const whole = Buffer.concat([framedPart('tidemark:d'), framedPart('3'), ...parts.map(framedPart)])
+      expect(hashKey('d', 3, parts)).toBe(createHash('sha256').update(whole).digest('hex'))
+    }
+  })
+
+  it.each([
+    '\ud800',
+    '\udc00',
+    'a\ud800b',
+    '\udc00\ud800',
+    `${'x'.repeat(20_000)}\ud800`,
+    `\ud83d${'y'.repeat(20_000)}`,
+  ])('[COR-7] refuses a lone surrogate wherever it stands, in a short key and in a long one', (text) => {
+    expect(() => hashKey('window', 1, [null, text])).toThrow(/part 1 of key window/)
   })
 })
