@@ -28,7 +28,8 @@ export function startState(
   rules: FrontierRules,
 ): FrontierState {
   if (start.kind === 'replay') return { frontier: 'MIN', partitions: partitions.map(unclaimed) }
-  const read = readFrontierState(start.state, rules)
+  // A generation that is left may have waited where the new one does not; only its own cut is held to its own rule.
+  const read = readFrontierState(start.state, start.kind === 'restore' ? rules : { ...rules, resumeBehind: 'HOLD' })
   if (read.kind === 'invalid') {
     throw windowErrors.create('TM_WINDOW_STATE_INVALID', { part: 'frontier', problems: read.problems })
   }

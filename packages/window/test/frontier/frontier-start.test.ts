@@ -150,6 +150,20 @@ describe('a frontier out of a cut', () => {
     expect(restore({ ...good, frontier: 9 }).frontier).toBe(9)
   })
 
+  it('[WIN-30] who is not active is not behind; who is left out does not excuse a frontier below the rest', () => {
+    const idle = stored(after(['p0=10', 'p1=12', 'p2=5', 'p2 idle']))
+    const [first, second, third] = idle.partitions
+    const behind = { ...idle, partitions: [first, second, { ...third, resumedBehind: true }] }
+    expect(problemsOf(() => restore(behind))).toEqual([
+      { path: 'partitions.2.resumedBehind', message: 'a partition that is IDLE at 3 is not behind the frontier 8' },
+    ])
+    const resumed = { ...stored(after(['p0=10', 'p1=12', 'p2=5', 'p2 idle', 'p2 active'])), frontier: 7 }
+    expect(problemsOf(() => restore(resumed, { resumeBehind: 'EXCLUDE' }))).toEqual([
+      { path: 'frontier', message: '7 is below 8, which everyone who is waited for claims' },
+    ])
+    expect(restore(resumed, { resumeBehind: 'HOLD' }).frontier).toBe(7)
+  })
+
   it('[WIN-30] state under another bound or of other partitions is refused', () => {
     const good = stored(after(['p0=10']))
     expect(problemsOf(() => restore(good, { boundMs: 3 }))).toEqual([
@@ -190,6 +204,19 @@ describe('a frontier handed over to a new generation', () => {
     const tracker = handover(before, { partitions: partitionsOf(3).slice(1) })
     expect(tracker.frontier).toBe(108)
     expect(tracker.state().partitions.map(({ partition }) => partition)).toEqual([1, 2])
+  })
+
+  it('[WIN-31] a generation that no longer waits for those behind goes on from one that did, and the other way round', () => {
+    const steps = ['p0=10', 'p1=10', 'p2=10', 'p1 idle', 'p0=30', 'p2=30', 'p1=20', 'p0=200', 'p2=200']
+    const waited = stored(after(steps, 'HOLD'))
+    expect(waited.frontier).toBe(28)
+    expect(handover(waited, { resumeBehind: 'EXCLUDE' }).frontier).toBe(198)
+    const excluded = stored(after(steps, 'EXCLUDE'))
+    expect(excluded.frontier).toBe(198)
+    const tracker = handover(excluded, { resumeBehind: 'HOLD' })
+    take(tracker, 'p0=300')
+    take(tracker, 'p2=300')
+    expect([tracker.frontier, tracker.resumedBehind(1)]).toEqual([198, true])
   })
 
   it('[WIN-31] another incarnation of a partition claims nothing', () => {
