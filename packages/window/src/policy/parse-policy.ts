@@ -6,7 +6,7 @@ import { pathText, shownValue } from './policy-problem.ts'
 import type { PolicyPath, PolicyProblem } from './policy-problem.ts'
 import { fieldsOfProfile, fillingsOf, policyProfileNamed, policyProfileNames } from './policy-profile.ts'
 import type { PolicyFilling, PolicyProfileName } from './policy-profile.ts'
-import { contradictionsOf } from './policy-rules.ts'
+import { policyContradictions } from './policy-rules.ts'
 import type { AggregateAbilities } from './policy-rules.ts'
 import { policyFieldNames, readPolicyFields } from './policy-schema.ts'
 import type { PolicyFields } from './policy-schema.ts'
@@ -60,7 +60,7 @@ export function parsePolicy(input: unknown, options: ParsePolicyOptions = {}): P
   // What a profile would fill is not missing, even where it has to wait for a field that is.
   const covered = profile === undefined ? [] : fieldsOfProfile(profile)
   const remaining = faults.filter((fault) => !covered.some((field) => isAbsent(fault, field)))
-  const contradictions = contradictionsOf(complete, options.aggregate)
+  const contradictions = policyContradictions(complete, options.aggregate)
   const problems = inOrder([...draft.problems, ...[...remaining, ...contradictions].map(draft.placed)])
   if (problems.length > 0) return { kind: 'invalid', problems }
   const policy = { ...complete, sources: byName(complete.sources ?? []) } as StreamTimePolicy

@@ -27,7 +27,7 @@ export interface AggregateAbilities {
  *
  * Promises: WIN-6, WIN-7.
  */
-export function contradictionsOf(fields: PolicyFields, aggregate?: AggregateAbilities): readonly PolicyProblem[] {
+export function policyContradictions(fields: PolicyFields, aggregate?: AggregateAbilities): readonly PolicyProblem[] {
   const read = fields.window?.kind === 'civil' && !isKnownZone(fields.window.zone) ? without(fields, 'window') : fields
   return [
     ...topologyProblems(fields.sources),
