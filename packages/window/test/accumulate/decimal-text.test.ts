@@ -100,6 +100,7 @@ describe('a total', () => {
     expect(totalOf(of(most, 1))).toBe(9_007_199_254_740_992n)
     expect(totalOf(of(most, 2))).toBe(9_007_199_254_740_993n)
     expect(totalOf(of(least, -1))).toBe(-9_007_199_254_740_992n)
+    expect(totalOf(of(least, -2))).toBe(-9_007_199_254_740_993n)
     expect(totalOf(of(most, most, most))).toBe(3n * BigInt(most))
     const back = of(most, 1)
     addToTotal(back, 1, -1)
