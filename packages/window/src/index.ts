@@ -1,4 +1,5 @@
-// Reading order: time, policy (words).
+// Reading order: time, policy (words) -> envelope (records and their places) -> frontier (claims, marks, report) -> civil, assign,
+// accumulate -> errors.
 export { FRONTIER_MAX, FRONTIER_MIN } from './time/frontier-time.ts'
 export type { Frontier } from './time/frontier-time.ts'
 export { timeDomainOf, windowSpanMaxMs } from './time/time-domain.ts'

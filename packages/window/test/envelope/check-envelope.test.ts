@@ -51,6 +51,7 @@ describe('what is quarantined on sight', () => {
   it('[WIN-20] the first and the last time of the domain are taken', () => {
     expect(faultOf({ eventTime: -1_000_000 })).toBeUndefined()
     expect(faultOf({ eventTime: 2_000_000, ingestTime: 2_000_000 })).toBeUndefined()
+    expect(faultOf({ eventTime: 2_000_001, ingestTime: 2_000_001 })).toBe('OUT_OF_RANGE')
     const wide = { domain: { minMs: -8.64e15, maxMs: 8.64e15 }, maxFutureSkewMs: 0 }
     for (const time of [-8.64e15, 8.64e15]) {
       expect(checkEnvelope({ ...good, eventTime: time, ingestTime: time }, wide)).toBeUndefined()

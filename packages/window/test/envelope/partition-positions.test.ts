@@ -75,6 +75,8 @@ describe('what an offset says', () => {
     ])
     positions.take(0, recordOf(12))
     positions.passHole(0, 15)
+    // The very event of the last record, at another offset, is not that record again.
+    expect(positions.judge(0, recordOf(12, { offset: 13 }))).toBe('SOURCE_OFFSET_CONFLICT')
     for (const each of [positions, restored(positions.state())]) {
       expect([12, 13, 14, 15].map((offset) => each.judge(0, recordOf(offset)))).toEqual([
         'REPLAY',
