@@ -57,6 +57,8 @@ export interface PartitionPositions<P> {
    */
   passHole(index: number, to: number): HoleVerdict
   nextOffset(index: number): number
+  /** Where the counting began. */
+  firstOffset(index: number): number
   /** How many records were taken since the first offset, and how many offsets were holes; together they cover all up to the next. */
   recordsTaken(index: number): number
   holeOffsets(index: number): number
@@ -132,6 +134,10 @@ class Positions<P> implements PartitionPositions<P> {
 
   nextOffset(index: number): number {
     return this.#next[index]!
+  }
+
+  firstOffset(index: number): number {
+    return this.#first[index]!
   }
 
   recordsTaken(index: number): number {
