@@ -8,7 +8,7 @@ import { addToTotal, addTotals, totalOf, totalOfValue } from './exact/exact-tota
 import type { ExactTotal } from './exact/exact-total.ts'
 import { decimalValues, integerValues } from './exact-values.ts'
 import type { ExactValues } from './exact-values.ts'
-import { divideRounded, reducedFraction } from './exact/exact-quotient.ts'
+import { roundedQuotient, reducedFraction } from './exact/exact-quotient.ts'
 import type { Rounding } from './exact/exact-quotient.ts'
 import { isCount, storedTuple } from './stored-count.ts'
 import type { IntegerOptions } from './sum.ts'
@@ -98,7 +98,7 @@ function exactAverage<P>(
 function told(form: AverageForm, total: bigint, count: number, scale: number): JsonValue {
   const divisor = BigInt(count) * 10n ** BigInt(scale)
   if (form.kind === 'fraction') return reducedFraction(total, divisor)
-  return formatDecimal(divideRounded(total * 10n ** BigInt(form.places), divisor, form.rounding), form.places)
+  return formatDecimal(roundedQuotient(total * 10n ** BigInt(form.places), divisor, form.rounding), form.places)
 }
 
 function checkForm(faults: AggregateFaults, form: AverageForm): void {

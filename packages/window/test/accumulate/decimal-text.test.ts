@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { divideRounded, reducedFraction } from '../../src/accumulate/exact/exact-quotient.ts'
+import { roundedQuotient, reducedFraction } from '../../src/accumulate/exact/exact-quotient.ts'
 import { formatDecimal, parseDecimal } from '../../src/accumulate/exact/decimal-text.ts'
 import { addToTotal, totalOf } from '../../src/accumulate/exact/exact-total.ts'
 import type { ExactTotal } from '../../src/accumulate/exact/exact-total.ts'
@@ -131,8 +131,8 @@ describe('a quotient', () => {
     [1n, 2n, 0n, 1n],
     [-1n, 2n, 0n, -1n],
   ])('[WIN-48] %s / %s is %s half to even, %s half away from zero', (dividend, divisor, even, up) => {
-    expect(divideRounded(dividend, divisor, 'HALF_EVEN')).toBe(even)
-    expect(divideRounded(dividend, divisor, 'HALF_UP')).toBe(up)
+    expect(roundedQuotient(dividend, divisor, 'HALF_EVEN')).toBe(even)
+    expect(roundedQuotient(dividend, divisor, 'HALF_UP')).toBe(up)
   })
 
   it('[WIN-48] in lowest terms, the sign above', () => {

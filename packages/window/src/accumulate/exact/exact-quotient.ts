@@ -2,7 +2,7 @@
 export type Rounding = 'HALF_EVEN' | 'HALF_UP'
 
 /** A quotient rounded to a whole number; the divisor is above zero. */
-export function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint {
+export function roundedQuotient(dividend: bigint, divisor: bigint, rounding: Rounding): bigint {
   const magnitude = dividend < 0n ? -dividend : dividend
   const whole = magnitude / divisor
   const twiceRest = 2n * (magnitude % divisor)
