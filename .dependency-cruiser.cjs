@@ -26,6 +26,9 @@ const directions = {
 /** Packages without I/O, clock or chance. */
 const pure = ['core', 'log', 'checkpoint', 'window', 'cdc']
 
+/** What pure packages take from a registry: computation alone, of words, schemas and calendars (docs/adr/dependencies.md). */
+const pureLibraries = { window: ['@js-joda/core', '@js-joda/timezone', 'yaml', 'zod'] }
+
 /** Packages that may use the test kit, in their tests only. */
 const testkitUsers = ['embedded', 'kafka', 'redis', 'postgres', 'debezium', 'http', 'telemetry', 'cli', 'gates']
 
@@ -150,5 +153,5 @@ module.exports = {
 
 // Read by packages/repo-checks; not enumerable, because the rule runner accepts no field it does not know.
 Object.defineProperty(module.exports, 'architecture', {
-  value: { directions, pure, testkitUsers, clients, clientTesters, clientPassers },
+  value: { directions, pure, pureLibraries, testkitUsers, clients, clientTesters, clientPassers },
 })

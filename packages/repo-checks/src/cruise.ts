@@ -8,6 +8,8 @@ export interface Architecture {
   /** Packages of the workspace that the source of a package may import. */
   readonly directions: Readonly<Record<string, readonly string[]>>
   readonly pure: readonly string[]
+  /** What a pure package may take from a registry, by package. */
+  readonly pureLibraries: Readonly<Record<string, readonly string[]>>
   readonly testkitUsers: readonly string[]
   /** Third-party clients and the packages that own them. */
   readonly clients: Readonly<Record<string, readonly string[]>>
