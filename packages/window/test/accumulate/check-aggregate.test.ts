@@ -37,10 +37,10 @@ const guarded = (parts: Partial<Parts>, isolation: AggregateIsolation) =>
   guardAggregate({ ...bag, ...parts }, { isolation })
 const fault = (code: string, operation: string, more: object = {}) =>
   expect.objectContaining({
-    code: `TM_WINDOW_AGGREGATE_${code}`,
+    code,
     details: expect.objectContaining({ aggregate: 'bag@2', operation, ...more }),
   })
-const value = (operation: string, path: string) => fault('VALUE_INVALID', operation, { path })
+const value = (operation: string, path: string) => fault('TM_WINDOW_AGGREGATE_VALUE_INVALID', operation, { path })
 /** Faulty only from the second call on: the first ones belong to the check of the declaration. */
 const later = <T extends readonly unknown[], R>(fine: (...args: T) => R, faulty: (...args: T) => R, after = 8) => {
   let calls = 0
@@ -121,7 +121,7 @@ describe.each(both)('a guarded aggregate, isolation %s', (isolation) => {
         difference: () => aggregate.difference!(1, 2),
         encode: () => Array.from({ length: 9 }, () => aggregate.encode({ items: [] })),
       }
-      expect(calls[operation]).toThrow(fault('THREW', operation, { reason: 'too much' }))
+      expect(calls[operation]).toThrow(fault('TM_WINDOW_AGGREGATE_THREW', operation, { reason: 'too much' }))
       try {
         calls[operation]()
       } catch (thrown) {
@@ -138,11 +138,15 @@ describe.each(both)('a guarded aggregate, isolation %s', (isolation) => {
       },
       1,
     )
-    expect(() => guarded({ decode }, isolation).decode([])).toThrow(fault('THREW', 'decode', { reason: 'torn' }))
+    expect(() => guarded({ decode }, isolation).decode([])).toThrow(
+      fault('TM_WINDOW_AGGREGATE_THREW', 'decode', { reason: 'torn' }),
+    )
     const create = (): never => {
       throw new Error('none left')
     }
-    expect(() => guarded({ create }, isolation)).toThrow(fault('THREW', 'create', { reason: 'none left' }))
+    expect(() => guarded({ create }, isolation)).toThrow(
+      fault('TM_WINDOW_AGGREGATE_THREW', 'create', { reason: 'none left' }),
+    )
   })
 
   it.each([
