@@ -14,7 +14,7 @@ export type {
   StoreFacts,
   UnreadableKey,
 } from './stored-state.ts'
-export { refusalCatalogue, renderRefusals } from './refusal.ts'
+export { refusalCatalogue, refusalRunbook, renderRefusals } from './refusal.ts'
 export type { Refusal, RefusalCode } from './refusal.ts'
 export type { StoreDeclarations } from './store-review.ts'
 export { planStart, witnessReadBacks } from './start-planner.ts'
@@ -54,7 +54,7 @@ export type { ProjectionLimits, ProjectionOptions } from './runtime/projection-o
 export type { ProjectionObserver, StepReport } from './runtime/projection-observer.ts'
 export { projectionTransitions } from './runtime/projection-state.ts'
 export type { ProjectionEvent, ProjectionState } from './runtime/projection-state.ts'
-export { dirtyCatalogue } from './runtime/dirty-reason.ts'
+export { dirtyCatalogue, dirtyRunbook } from './runtime/dirty-reason.ts'
 export type { DirtyCode, DirtyReason } from './runtime/dirty-reason.ts'
 export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './runtime/projection-status.ts'
 export { createProjection } from './runtime/projection.ts'

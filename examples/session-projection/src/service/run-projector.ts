@@ -1,5 +1,5 @@
 import { messageOf, withDeadline, systemClock } from '@tidemark/core'
-import { renderRefusals } from '@tidemark/checkpoint'
+import { dirtyRunbook, renderRefusals } from '@tidemark/checkpoint'
 import type { Projection, StartOutcome, StartPlan } from '@tidemark/checkpoint'
 import { observeProjection } from '@tidemark/telemetry'
 import { metrics } from '@opentelemetry/api'
@@ -126,8 +126,8 @@ async function serve(parts: ProjectorParts, projection: Projection, plan: StartP
   over.abort()
   await progress
   if (ended.kind === 'stopped') return exitCodes.ok
-  const { code, message, remedy, docsPath } = ended.reason
-  parts.announce(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${docsPath}`)
+  const { code, message, remedy } = ended.reason
+  parts.announce(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${dirtyRunbook(code)}`)
   // Probes and clients get to see the reason before the process goes away; SIGTERM ends the wait.
   logger.error({ graceMs: settings.dirtyGraceMs }, 'serving 503 until the grace is over')
   await systemClock.sleep(settings.dirtyGraceMs, stop)
