@@ -297,8 +297,8 @@ function judgePartitionWitness(
 }
 
 function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] {
-  return partitions.flatMap(({ partition, origin, bounds, apart }) => {
-    const notes: PlanNote[] = []
+  const notes: PlanNote[] = []
+  for (const { partition, origin, bounds, apart } of partitions) {
     if (apart !== undefined) {
       const [behind, ahead] = apart.data < apart.checkpoint ? ['data', 'checkpoint'] : ['checkpoint', 'data']
       const message = `the data stands at ${apart.data}, the checkpoint at ${apart.checkpoint}: only the ${behind} moves until it passes the ${ahead}`
@@ -316,6 +316,6 @@ function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] 
       const message = `${counted(open, 'record waits', 'records wait')} behind an open transaction`
       notes.push({ code: 'OPEN_TRANSACTIONS', partition, message })
     }
-    return notes
-  })
+  }
+  return notes
 }

@@ -49,7 +49,9 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
     }
   }
   const twins = stored.twins === undefined ? undefined : reviewTwins(stored.twins, refusals)
-  const applied = twins === undefined ? positionsOf(checkpoints) : readableTwins(twins)
+  const readable = twins === undefined ? undefined : readableTwins(twins)
+  const applied = (partition: number): Offset | undefined =>
+    readable === undefined ? checkpoints.get(partition)?.nextOffset : readable.get(partition)
   const witnesses = reviewWitnesses(namespace, stored, applied, refusals)
   const present = new Set([...stored.checkpoints.keys(), ...unreadableCheckpoints(namespace, topic, stored)])
   const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
@@ -148,15 +150,15 @@ function checkpointRefusals(
 function reviewWitnesses(
   namespace: Namespace,
   stored: StoredState,
-  applied: ReadonlyMap<number, Offset>,
+  applied: (partition: number) => Offset | undefined,
   refusals: Refusal[],
 ): ReadonlyMap<number, TailWitness> {
   const witnesses = new Map<number, TailWitness>()
   for (const [partition, text] of byPartition(stored.witnesses)) {
     const witness = decodeWitness(text)
-    const next = applied.get(partition)
-    const excerpt = text.slice(0, 64)
+    const next = applied(partition)
     if (witness === undefined) {
+      const excerpt = text.slice(0, 64)
       const message = `the tail witness of partition ${partition} in ${namespace} is damaged: "${excerpt}"`
       refusals.push(refuse('UNPARSEABLE', message, { text: excerpt }, partition))
     } else if (next !== undefined && witness.offset >= next) {
@@ -168,10 +170,6 @@ function reviewWitnesses(
     }
   }
   return witnesses
-}
-
-function positionsOf(checkpoints: ReadonlyMap<number, StoredCheckpoint>): ReadonlyMap<number, Offset> {
-  return new Map([...checkpoints].map(([partition, { nextOffset }]) => [partition, nextOffset]))
 }
 
 const identityCodes = {
@@ -195,6 +193,12 @@ export function identityRefusals(review: StoredReview, identity: LogIdentity): r
   )
 }
 
-function byPartition<T>(map: ReadonlyMap<number, T>): readonly (readonly [number, T])[] {
-  return [...map].sort(([a], [b]) => a - b)
+/** The entries in the order of their partitions, in which most stores answer anyway. */
+function byPartition<T>(map: ReadonlyMap<number, T>): Iterable<readonly [number, T]> {
+  let last = -1
+  for (const partition of map.keys()) {
+    if (partition < last) return [...map].sort(([a], [b]) => a - b)
+    last = partition
+  }
+  return map
 }
