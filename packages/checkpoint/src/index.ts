@@ -1,6 +1,6 @@
 // Reading order: checkpoint-format, namespace, stored-state (words and codec) -> refusal, stored-review, store-review,
-// twin-review, twin-judgement, unproven-remedy, identity-first, start-planner, state-reread (decisions) -> projection-write,
-// write-buffer, quarantine-entry, projection-store (port), split/split-projection-store -> runtime/start-sequence,
+// twin-review, twin-judgement, refusals/unproven-remedy, refusals/identity-first, start-planner, state-reread (decisions) ->
+// projection-write, write-buffer, quarantine-entry, projection-store (port), split/split-projection-store -> runtime/start-sequence,
 // runtime/projection (the orchestrator) -> runtime/run/projection-run (one run: runtime/run/fetch-loop fills a
 // runtime/run/partition-lane, runtime/run/step-applier empties it, runtime/run/identity-guard, runtime/run/history-guard and
 // runtime/run/lease-loop hold it to what was proven) -> operate (dry runs, inspection, verification, rebuild).

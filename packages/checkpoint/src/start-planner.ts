@@ -12,7 +12,7 @@ import type {
   TopicSettingsReading,
 } from '@tidemark/log'
 import { counted } from './counted.ts'
-import { identityFirst } from './identity-first.ts'
+import { identityFirst } from './refusals/identity-first.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
@@ -22,7 +22,7 @@ import { identityRefusals, reviewStored } from './stored-review.ts'
 import type { StoredReview } from './stored-review.ts'
 import type { Apart, StoredState } from './stored-state.ts'
 import { appliedPosition, judgeTwin } from './twin-judgement.ts'
-import { unprovenRemedy } from './unproven-remedy.ts'
+import { unprovenRemedy } from './refusals/unproven-remedy.ts'
 
 /** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
 export type ReadyTarget = 'hw' | 'lso'
@@ -272,10 +272,9 @@ function judgePartitionWitness(
   if (witness === undefined || position === undefined) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
   const verdict = judgeApplied(witness, bounds, position, compacted, answers)
+  if (verdict.kind === 'confirmed') return
   const offset = String(witness.offset)
   switch (verdict.kind) {
-    case 'confirmed':
-      return
     case 'not-retained':
       notes.push({
         code: 'WITNESS_NOT_RETAINED',
