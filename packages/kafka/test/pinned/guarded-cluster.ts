@@ -86,8 +86,6 @@ function startBroker(keyStore: string): Promise<KafkaCluster> {
     // The listener that a proxy would stand in front of is the one with TLS; nothing stands there.
     throughProxy: async ({ host, port }) => `${host}:${port}`,
     properties: {
-      // Quotas are measured over two seconds instead of ten, so that a test of them takes seconds.
-      'quota.window.num': '3',
       'listener.security.protocol.map':
         'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PROXIED:SASL_SSL,CLIENT:SASL_PLAINTEXT',
       'listener.name.client.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
