@@ -166,7 +166,9 @@ function settingsRefusals(input: PlanInput): readonly Refusal[] {
 }
 
 function strayRefusals(review: StoredReview, identity: LogIdentity): readonly Refusal[] {
-  const strays = [...review.present].filter((partition) => partition >= identity.partitionCount).sort((a, b) => a - b)
+  const strays: number[] = []
+  for (const partition of review.present) if (partition >= identity.partitionCount) strays.push(partition)
+  strays.sort((a, b) => a - b)
   return strays.map((partition) =>
     refuse(
       'EXTRA_CHECKPOINT',
@@ -184,7 +186,7 @@ function usableBounds(
 ): readonly PartitionBounds[] | undefined {
   if (reading?.kind === 'bounds') {
     const fault = boundsFault(reading.partitions, partitionCount)
-    if (fault === undefined) return [...reading.partitions].sort((a, b) => a.partition - b.partition)
+    if (fault === undefined) return inOrder(reading.partitions)
     refusals.push(refuse('BOUNDS_UNREADABLE', `the offsets read are not of one log: ${fault}`))
     return undefined
   }
@@ -192,6 +194,12 @@ function usableBounds(
   const values = reading?.reason === undefined ? {} : { reason: reading.reason }
   refusals.push(refuse('BOUNDS_UNREADABLE', message, values, reading?.partition))
   return undefined
+}
+
+/** The bounds by partition; once they are known to be of each partition one, the usual answer is in order. */
+function inOrder(bounds: readonly PartitionBounds[]): readonly PartitionBounds[] {
+  if (bounds.every(({ partition }, index) => partition === index)) return bounds
+  return [...bounds].sort((a, b) => a.partition - b.partition)
 }
 
 function planPartition(

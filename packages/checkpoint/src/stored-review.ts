@@ -33,7 +33,8 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   const meta = reviewMeta(namespace, stored, refusals)
   const checkpoints = new Map<number, StoredCheckpoint>()
   let like: DecodedIdentity | undefined
-  for (const [partition, fields] of byPartition(stored.checkpoints)) {
+  for (const partition of partitionsOf(stored.checkpoints)) {
+    const fields = stored.checkpoints.get(partition)!
     const decoded = decodeCheckpoint(fields, like)
     if (decoded.kind === 'faulty') {
       const key = checkpointKey(namespace, topic, partition)
@@ -53,7 +54,8 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   const applied = (partition: number): Offset | undefined =>
     readable === undefined ? checkpoints.get(partition)?.nextOffset : readable.get(partition)
   const witnesses = reviewWitnesses(namespace, stored, applied, refusals)
-  const present = new Set([...stored.checkpoints.keys(), ...unreadableCheckpoints(namespace, topic, stored)])
+  const present = new Set(stored.checkpoints.keys())
+  for (const partition of unreadableCheckpoints(namespace, topic, stored)) present.add(partition)
   const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
   if (!hasMeta && present.size > 0) {
     const partitions = [...present].sort((a, b) => a - b)
@@ -154,7 +156,8 @@ function reviewWitnesses(
   refusals: Refusal[],
 ): ReadonlyMap<number, TailWitness> {
   const witnesses = new Map<number, TailWitness>()
-  for (const [partition, text] of byPartition(stored.witnesses)) {
+  for (const partition of partitionsOf(stored.witnesses)) {
+    const text = stored.witnesses.get(partition)!
     const witness = decodeWitness(text)
     const next = applied(partition)
     if (witness === undefined) {
@@ -193,12 +196,9 @@ export function identityRefusals(review: StoredReview, identity: LogIdentity): r
   )
 }
 
-/** The entries in the order of their partitions, in which most stores answer anyway. */
-function byPartition<T>(map: ReadonlyMap<number, T>): Iterable<readonly [number, T]> {
-  let last = -1
-  for (const partition of map.keys()) {
-    if (partition < last) return [...map].sort(([a], [b]) => a - b)
-    last = partition
-  }
-  return map
+/** In ascending order, in which most stores answer anyway. */
+function partitionsOf(map: ReadonlyMap<number, unknown>): readonly number[] {
+  const partitions = [...map.keys()]
+  const isAscending = partitions.every((partition, index) => index === 0 || partitions[index - 1]! < partition)
+  return isAscending ? partitions : partitions.sort((a, b) => a - b)
 }
