@@ -71,12 +71,19 @@ export interface DecodedIdentity {
   readonly identity: LogIdentity
 }
 
+/** The checkpoint that stored fields stand for. Promises: CKP-2. */
+export function decodeCheckpoint(fields: StoredFields): Decoded<StoredCheckpoint> {
+  return decodeCheckpointLike(fields, undefined)
+}
+
 /**
- * The checkpoint that stored fields stand for. Promises: CKP-2.
- *
- * `like`: the partitions of one log repeat its identity word for word, so what was decoded from the same words is not decoded again.
+ * The same, beside one that was decoded before: the partitions of one log repeat its identity word for word, so what stands in
+ * the same words is not decoded again.
  */
-export function decodeCheckpoint(fields: StoredFields, like?: DecodedIdentity): Decoded<StoredCheckpoint> {
+export function decodeCheckpointLike(
+  fields: StoredFields,
+  like: DecodedIdentity | undefined,
+): Decoded<StoredCheckpoint> {
   const known = like !== undefined && repeatsIdentity(fields, like.fields)
   const faults = known && hasPositionAndNoMore(fields) ? [] : shapeFaults(fields, checkpointFields)
   const identity = known ? like.identity : decodeIdentity(fields, faults)

@@ -3,7 +3,7 @@ import type { Offset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
 import { counted } from './counted.ts'
-import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
+import { decodeCheckpointLike, decodeMeta } from './checkpoint-format.ts'
 import type { DecodedIdentity, FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
 import { checkpointKey, metaKey } from './namespace.ts'
 import type { Namespace } from './namespace.ts'
@@ -35,7 +35,7 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   let like: DecodedIdentity | undefined
   for (const partition of partitionsOf(stored.checkpoints)) {
     const fields = stored.checkpoints.get(partition)!
-    const decoded = decodeCheckpoint(fields, like)
+    const decoded = decodeCheckpointLike(fields, like)
     if (decoded.kind === 'faulty') {
       const key = checkpointKey(namespace, topic, partition)
       refusals.push(...decoded.faults.map((fault) => faultRefusal(key, fault, partition)))
