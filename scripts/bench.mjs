@@ -78,7 +78,7 @@ async function main() {
     }
     say(`  ${read.results.length} results (${seconds(durationMs)})\n`)
   }
-  if (!flags.json) process.stdout.write(`\n${benchTable(results)}\n`)
+  if (!flags.json && results.length > 0) process.stdout.write(`\n${benchTable(results)}\n`)
   for (const line of benchFailureLines(failures)) say(`${line}\n`)
   return failures.length === 0 ? 0 : 1
 }

@@ -71,14 +71,21 @@ export interface DecodedIdentity {
   readonly identity: LogIdentity
 }
 
+/** The checkpoint that stored fields stand for. Promises: CKP-2. */
+export function decodeCheckpoint(fields: StoredFields): Decoded<StoredCheckpoint> {
+  return decodeCheckpointLike(fields, undefined)
+}
+
 /**
- * The checkpoint that stored fields stand for. Promises: CKP-2.
- *
- * `like`: the partitions of one log repeat its identity word for word, so what was decoded from the same words is not decoded again.
+ * The same, beside one that was decoded before: the partitions of one log repeat its identity word for word, so what stands in
+ * the same words is not decoded again.
  */
-export function decodeCheckpoint(fields: StoredFields, like?: DecodedIdentity): Decoded<StoredCheckpoint> {
-  const faults = shapeFaults(fields, checkpointFields)
+export function decodeCheckpointLike(
+  fields: StoredFields,
+  like: DecodedIdentity | undefined,
+): Decoded<StoredCheckpoint> {
   const known = like !== undefined && repeatsIdentity(fields, like.fields)
+  const faults = known && hasPositionAndNoMore(fields) ? [] : shapeFaults(fields, checkpointFields)
   const identity = known ? like.identity : decodeIdentity(fields, faults)
   const partition = readCount(fields, 'partition', 0, faults)
   const nextText = fields['next_offset']
@@ -115,10 +122,21 @@ function decodeIdentity(fields: StoredFields, faults: FieldFault[]): LogIdentity
   return { clusterId, topic, topicId, partitionCount }
 }
 
-/** Every field of the identity, so that a field added to the format is compared too. */
+/** Whether the fields of the identity are there and say the same, word for word. */
 function repeatsIdentity(fields: StoredFields, known: StoredFields): boolean {
-  for (const field of identityFields) if (fields[field] !== known[field]) return false
-  return true
+  return (
+    fields['topic_id'] === known['topic_id'] &&
+    fields['dispatch_topic'] === known['dispatch_topic'] &&
+    fields['partition_count'] === known['partition_count'] &&
+    fields['cluster_id'] === known['cluster_id'] &&
+    fields['format_version'] === known['format_version']
+  )
+}
+
+/** Beside an identity that is complete: the two other fields, and nothing unknown. */
+function hasPositionAndNoMore(fields: StoredFields): boolean {
+  if (fields['partition'] === undefined || fields['next_offset'] === undefined) return false
+  return Object.keys(fields).length === checkpointFields.length
 }
 
 function readText(fields: StoredFields, field: string, faults: FieldFault[]): string | undefined {

@@ -1,6 +1,9 @@
 // Reading order: checkpoint-format, namespace, stored-state (words and codec) -> refusal, stored-review, store-review,
-// twin-review, twin-judgement, start-planner, state-reread (decisions) -> projection-write, write-buffer, quarantine-entry, projection-store
-// (port), split-projection-store -> projection (the orchestrator).
+// twin-review, twin-judgement, refusals/unproven-remedy, refusals/identity-first, start-planner, state-reread (decisions) ->
+// projection-write, write-buffer, quarantine-entry, projection-store (port), split/split-projection-store -> runtime/start-sequence,
+// runtime/projection (the orchestrator) -> runtime/run/projection-run (one run: runtime/run/fetch-loop fills a
+// runtime/run/partition-lane, runtime/run/step-applier empties it, runtime/run/identity-guard, runtime/run/history-guard and
+// runtime/run/lease-loop hold it to what was proven) -> operate (dry runs, inspection, verification, rebuild).
 export { decodeCheckpoint, decodeMeta, encodeCheckpoint, encodeMeta, FORMAT_VERSION } from './checkpoint-format.ts'
 export type { Decoded, FieldFault, StoredCheckpoint, StoredFields, StoredMeta } from './checkpoint-format.ts'
 export { checkpointKey, metaKey, namespaceOf, topicNameOf } from './namespace.ts'
@@ -14,7 +17,7 @@ export type {
   StoreFacts,
   UnreadableKey,
 } from './stored-state.ts'
-export { refusalCatalogue, renderRefusals } from './refusal.ts'
+export { refusalCatalogue, refusalRunbook, renderRefusals } from './refusal.ts'
 export type { Refusal, RefusalCode } from './refusal.ts'
 export type { StoreDeclarations } from './store-review.ts'
 export { planStart, witnessReadBacks } from './start-planner.ts'
@@ -54,7 +57,7 @@ export type { ProjectionLimits, ProjectionOptions } from './runtime/projection-o
 export type { ProjectionObserver, StepReport } from './runtime/projection-observer.ts'
 export { projectionTransitions } from './runtime/projection-state.ts'
 export type { ProjectionEvent, ProjectionState } from './runtime/projection-state.ts'
-export { dirtyCatalogue } from './runtime/dirty-reason.ts'
+export { dirtyCatalogue, dirtyRunbook } from './runtime/dirty-reason.ts'
 export type { DirtyCode, DirtyReason } from './runtime/dirty-reason.ts'
 export type { PartitionStatus, ProjectionCounters, ProjectionStatus } from './runtime/projection-status.ts'
 export { createProjection } from './runtime/projection.ts'

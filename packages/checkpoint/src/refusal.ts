@@ -84,11 +84,17 @@ export function onOneLine(message: string): string {
   })
 }
 
-/** All reasons as text for an operator: a line per reason, its remedy beneath. */
+/** The runbook page of a refusal: what to look at, what is safe, what never is; it begins with the link to cause and remedy. */
+export function refusalRunbook(code: RefusalCode): string {
+  return `docs/runbook/refusals/${code.toLowerCase().replaceAll('_', '-')}.md`
+}
+
+/** All reasons as text for an operator: a line per reason, its remedy and its runbook page beneath. */
 export function renderRefusals(refusals: readonly Refusal[]): string {
   const lines = refusals.flatMap((refusal) => {
     const where = refusal.partition === undefined ? '' : ` [partition ${refusal.partition}]`
-    return [`${refusal.code}${where}: ${refusal.message}`, `  remedy: ${refusal.remedy}`, `  see: ${refusal.docsPath}`]
+    const { code, message, remedy } = refusal
+    return [`${code}${where}: ${message}`, `  remedy: ${remedy}`, `  see: ${refusalRunbook(code)}`]
   })
   return [`start refused for ${refusals.length} reason${refusals.length === 1 ? '' : 's'}`, ...lines].join('\n')
 }

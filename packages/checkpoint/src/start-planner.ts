@@ -12,7 +12,7 @@ import type {
   TopicSettingsReading,
 } from '@tidemark/log'
 import { counted } from './counted.ts'
-import { identityFirst } from './identity-first.ts'
+import { identityFirst } from './refusals/identity-first.ts'
 import type { Namespace } from './namespace.ts'
 import { refuse } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
@@ -22,7 +22,7 @@ import { identityRefusals, reviewStored } from './stored-review.ts'
 import type { StoredReview } from './stored-review.ts'
 import type { Apart, StoredState } from './stored-state.ts'
 import { appliedPosition, judgeTwin } from './twin-judgement.ts'
-import { unprovenRemedy } from './unproven-remedy.ts'
+import { unprovenRemedy } from './refusals/unproven-remedy.ts'
 
 /** What "caught up" means: everything below the high watermark at start, or only below the last stable offset. */
 export type ReadyTarget = 'hw' | 'lso'
@@ -166,7 +166,9 @@ function settingsRefusals(input: PlanInput): readonly Refusal[] {
 }
 
 function strayRefusals(review: StoredReview, identity: LogIdentity): readonly Refusal[] {
-  const strays = [...review.present].filter((partition) => partition >= identity.partitionCount).sort((a, b) => a - b)
+  const strays: number[] = []
+  for (const partition of review.present) if (partition >= identity.partitionCount) strays.push(partition)
+  strays.sort((a, b) => a - b)
   return strays.map((partition) =>
     refuse(
       'EXTRA_CHECKPOINT',
@@ -184,7 +186,7 @@ function usableBounds(
 ): readonly PartitionBounds[] | undefined {
   if (reading?.kind === 'bounds') {
     const fault = boundsFault(reading.partitions, partitionCount)
-    if (fault === undefined) return [...reading.partitions].sort((a, b) => a.partition - b.partition)
+    if (fault === undefined) return inOrder(reading.partitions)
     refusals.push(refuse('BOUNDS_UNREADABLE', `the offsets read are not of one log: ${fault}`))
     return undefined
   }
@@ -192,6 +194,12 @@ function usableBounds(
   const values = reading?.reason === undefined ? {} : { reason: reading.reason }
   refusals.push(refuse('BOUNDS_UNREADABLE', message, values, reading?.partition))
   return undefined
+}
+
+/** The bounds by partition; once they are known to be of each partition one, the usual answer is in order. */
+function inOrder(bounds: readonly PartitionBounds[]): readonly PartitionBounds[] {
+  if (bounds.every(({ partition }, index) => partition === index)) return bounds
+  return [...bounds].sort((a, b) => a.partition - b.partition)
 }
 
 function planPartition(
@@ -272,10 +280,9 @@ function judgePartitionWitness(
   if (witness === undefined || position === undefined) return
   const compacted = input.settings?.kind === 'settings' && input.settings.settings.compacted
   const verdict = judgeApplied(witness, bounds, position, compacted, answers)
+  if (verdict.kind === 'confirmed') return
   const offset = String(witness.offset)
   switch (verdict.kind) {
-    case 'confirmed':
-      return
     case 'not-retained':
       notes.push({
         code: 'WITNESS_NOT_RETAINED',
@@ -297,8 +304,8 @@ function judgePartitionWitness(
 }
 
 function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] {
-  return partitions.flatMap(({ partition, origin, bounds, apart }) => {
-    const notes: PlanNote[] = []
+  const notes: PlanNote[] = []
+  for (const { partition, origin, bounds, apart } of partitions) {
     if (apart !== undefined) {
       const [behind, ahead] = apart.data < apart.checkpoint ? ['data', 'checkpoint'] : ['checkpoint', 'data']
       const message = `the data stands at ${apart.data}, the checkpoint at ${apart.checkpoint}: only the ${behind} moves until it passes the ${ahead}`
@@ -316,6 +323,6 @@ function startNotes(partitions: readonly PartitionStart[]): readonly PlanNote[] 
       const message = `${counted(open, 'record waits', 'records wait')} behind an open transaction`
       notes.push({ code: 'OPEN_TRANSACTIONS', partition, message })
     }
-    return notes
-  })
+  }
+  return notes
 }

@@ -3,7 +3,7 @@ import type { Offset } from '@tidemark/core'
 import { decodeWitness, identityDifferences } from '@tidemark/log'
 import type { IdentityField, LogIdentity, TailWitness } from '@tidemark/log'
 import { counted } from './counted.ts'
-import { decodeCheckpoint, decodeMeta } from './checkpoint-format.ts'
+import { decodeCheckpointLike, decodeMeta } from './checkpoint-format.ts'
 import type { DecodedIdentity, FieldFault, StoredCheckpoint, StoredMeta } from './checkpoint-format.ts'
 import { checkpointKey, metaKey } from './namespace.ts'
 import type { Namespace } from './namespace.ts'
@@ -33,8 +33,9 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
   const meta = reviewMeta(namespace, stored, refusals)
   const checkpoints = new Map<number, StoredCheckpoint>()
   let like: DecodedIdentity | undefined
-  for (const [partition, fields] of byPartition(stored.checkpoints)) {
-    const decoded = decodeCheckpoint(fields, like)
+  for (const partition of partitionsOf(stored.checkpoints)) {
+    const fields = stored.checkpoints.get(partition)!
+    const decoded = decodeCheckpointLike(fields, like)
     if (decoded.kind === 'faulty') {
       const key = checkpointKey(namespace, topic, partition)
       refusals.push(...decoded.faults.map((fault) => faultRefusal(key, fault, partition)))
@@ -49,9 +50,12 @@ export function reviewStored(namespace: Namespace, topic: string, stored: Stored
     }
   }
   const twins = stored.twins === undefined ? undefined : reviewTwins(stored.twins, refusals)
-  const applied = twins === undefined ? positionsOf(checkpoints) : readableTwins(twins)
+  const readable = twins === undefined ? undefined : readableTwins(twins)
+  const applied = (partition: number): Offset | undefined =>
+    readable === undefined ? checkpoints.get(partition)?.nextOffset : readable.get(partition)
   const witnesses = reviewWitnesses(namespace, stored, applied, refusals)
-  const present = new Set([...stored.checkpoints.keys(), ...unreadableCheckpoints(namespace, topic, stored)])
+  const present = new Set(stored.checkpoints.keys())
+  for (const partition of unreadableCheckpoints(namespace, topic, stored)) present.add(partition)
   const hasMeta = stored.meta !== undefined || stored.unreadable.some(({ key }) => key === metaKey(namespace))
   if (!hasMeta && present.size > 0) {
     const partitions = [...present].sort((a, b) => a - b)
@@ -148,15 +152,16 @@ function checkpointRefusals(
 function reviewWitnesses(
   namespace: Namespace,
   stored: StoredState,
-  applied: ReadonlyMap<number, Offset>,
+  applied: (partition: number) => Offset | undefined,
   refusals: Refusal[],
 ): ReadonlyMap<number, TailWitness> {
   const witnesses = new Map<number, TailWitness>()
-  for (const [partition, text] of byPartition(stored.witnesses)) {
+  for (const partition of partitionsOf(stored.witnesses)) {
+    const text = stored.witnesses.get(partition)!
     const witness = decodeWitness(text)
-    const next = applied.get(partition)
-    const excerpt = text.slice(0, 64)
+    const next = applied(partition)
     if (witness === undefined) {
+      const excerpt = text.slice(0, 64)
       const message = `the tail witness of partition ${partition} in ${namespace} is damaged: "${excerpt}"`
       refusals.push(refuse('UNPARSEABLE', message, { text: excerpt }, partition))
     } else if (next !== undefined && witness.offset >= next) {
@@ -168,10 +173,6 @@ function reviewWitnesses(
     }
   }
   return witnesses
-}
-
-function positionsOf(checkpoints: ReadonlyMap<number, StoredCheckpoint>): ReadonlyMap<number, Offset> {
-  return new Map([...checkpoints].map(([partition, { nextOffset }]) => [partition, nextOffset]))
 }
 
 const identityCodes = {
@@ -195,6 +196,9 @@ export function identityRefusals(review: StoredReview, identity: LogIdentity): r
   )
 }
 
-function byPartition<T>(map: ReadonlyMap<number, T>): readonly (readonly [number, T])[] {
-  return [...map].sort(([a], [b]) => a - b)
+/** In ascending order, in which most stores answer anyway. */
+function partitionsOf(map: ReadonlyMap<number, unknown>): readonly number[] {
+  const partitions = [...map.keys()]
+  const isAscending = partitions.every((partition, index) => index === 0 || partitions[index - 1]! < partition)
+  return isAscending ? partitions : partitions.sort((a, b) => a - b)
 }

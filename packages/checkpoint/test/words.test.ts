@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   checkpointErrors,
   checkpointKey,
+  dirtyCatalogue,
+  dirtyRunbook,
   encodeQuarantineEntry,
   metaKey,
   namespaceOf,
   QUARANTINE_REASON_LENGTH_MAX,
   quarantineEntryOf,
   refusalCatalogue,
+  refusalRunbook,
   renderRefusals,
   planStart,
   topicNameOf,
@@ -97,6 +102,20 @@ describe('refusals and errors', () => {
     for (const code of checkpointErrors.codes) expect(checkpointErrors.remedy(code)).toMatch(/\.$/)
   })
 
+  it('[CKP-18] every reason has its runbook page, and that page begins with the link to cause and remedy', () => {
+    const docs = join(import.meta.dirname, '../../../docs')
+    const kinds = [
+      ['refusals', refusalCatalogue, refusalRunbook],
+      ['dirty', dirtyCatalogue, dirtyRunbook],
+    ] as const
+    for (const [errors, catalogue, pageOf] of kinds) {
+      for (const code of Object.keys(catalogue)) {
+        const page = readFileSync(join(docs, '..', pageOf(code as never)), 'utf8')
+        expect(page.slice(0, page.indexOf('## Look at'))).toContain(`(../../errors/${errors}.md#${code.toLowerCase()})`)
+      }
+    }
+  })
+
   it('[CKP-18] reasons render a line each, with remedy and page beneath', () => {
     const verdict = planStart(input({ stored: stored([5, 12]), settings: undefined }))
     const text = renderRefusals(verdict.kind === 'refused' ? verdict.refusals : [])
@@ -104,10 +123,10 @@ describe('refusals and errors', () => {
       'start refused for 2 reasons',
       'SETTINGS_UNREADABLE: settings of topic dispatch were not read',
       `  remedy: ${refusalCatalogue.SETTINGS_UNREADABLE}`,
-      '  see: docs/errors/refusals.md#settings_unreadable',
+      '  see: docs/runbook/refusals/settings-unreadable.md',
       'NEXT_ABOVE_HIGH [partition 1]: next is 12, the log ends at 9: 3 records are missing',
       `  remedy: ${refusalCatalogue.NEXT_ABOVE_HIGH}`,
-      '  see: docs/errors/refusals.md#next_above_high',
+      '  see: docs/runbook/refusals/next-above-high.md',
     ])
     expect(renderRefusals([]).split('\n')).toEqual(['start refused for 0 reasons'])
   })

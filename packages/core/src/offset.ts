@@ -37,7 +37,8 @@ export function offsetOf(value: bigint | number, where: string = 'offset'): Offs
  */
 export function decodeOffset(text: string): Offset | undefined {
   if (text.length > 19 || !/^(?:0|[1-9][0-9]*)$/.test(text)) return undefined
-  const value = BigInt(text)
+  // Fifteen digits are exact as a number, and reading a number costs a fraction of reading a bigint.
+  const value = text.length <= 15 ? BigInt(Number(text)) : BigInt(text)
   return value > OFFSET_MAX ? undefined : (value as Offset)
 }
 

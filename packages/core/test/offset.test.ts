@@ -64,6 +64,14 @@ describe('offsets', () => {
     expect(decodeOffset(text)).toBeUndefined()
   })
 
+  it('[COR-1] [COR-2] are read exactly on both sides of what a number can hold', () => {
+    for (const digits of [14, 15, 16, 17, 18]) {
+      for (const text of ['9'.repeat(digits), `1${'0'.repeat(digits - 1)}`, `1${'0'.repeat(digits - 2)}7`]) {
+        expect(decodeOffset(text)).toBe(BigInt(text))
+      }
+    }
+  })
+
   it('[COR-2] canonical texts are read exactly', () => {
     for (const text of ['0', '7', '17', '9007199254740993', '9223372036854775807']) {
       expect(encodeOffset(decodeOffset(text)!)).toBe(text)

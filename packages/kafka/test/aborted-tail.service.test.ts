@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { Admin } from '@platformatic/kafka'
 import { sharedKafkaBrokers } from '@tidemark/testkit/service'
 import type { CommittedLog, ReadBack } from '@tidemark/log'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKafkaLog } from '../src/index.ts'
 import { createPinnedKafkaLog } from '../src/pinned/index.ts'
+import { appendAborted } from './append-aborted.ts'
 import type { KafkaFixture } from './kafka-fixture.ts'
-import { at, called, endsOf, offsetsOf, openFixture, rawClient, readUntil, waitFor } from './kafka-fixture.ts'
+import { at, endsOf, offsetsOf, openFixture, readUntil, waitFor } from './kafka-fixture.ts'
 import { observeFetches } from './pinned/observed-fetches.ts'
 
 const aborted = process.env['TIDEMARK_SIZE'] === 'full' ? 200_000 : 20_000
@@ -21,8 +20,8 @@ const deadlineMs = 5_000
 let kafka: KafkaFixture
 let topic: string
 const logs: CommittedLog[] = []
-const open = (name: string, clientName = 'aborted-tail'): CommittedLog => {
-  const log = (name === 'pinned' ? createPinnedKafkaLog : createKafkaLog)({ brokers: kafka.brokers, clientName })
+const open = (name: string): CommittedLog => {
+  const log = (name === 'pinned' ? createPinnedKafkaLog : createKafkaLog)({ brokers: kafka.brokers })
   logs.push(log)
   return log
 }
@@ -31,7 +30,7 @@ beforeAll(async () => {
   kafka = await openFixture(await sharedKafkaBrokers())
   topic = await kafka.createTopic()
   await kafka.append(topic, 0, committed)
-  await appendAborted()
+  await appendAborted(kafka.brokers, topic, aborted, valueBytes)
   const { inspector } = open('pinned')
   await waitFor(async () => {
     const reading = await inspector.readBounds(topic, 1, { deadlineMs: 5_000 })
@@ -43,27 +42,6 @@ afterAll(async () => {
   await Promise.all(logs.map((log) => log.close()))
   await kafka?.close()
 })
-
-/** One transaction in batches of the size that producers use by default. */
-async function appendAborted(): Promise<void> {
-  const producer = new rawClient.Producer({
-    'bootstrap.servers': kafka.brokers.join(','),
-    'transactional.id': randomUUID(),
-    'transaction.timeout.ms': 120_000,
-    'linger.ms': 20,
-    'batch.size': 16_384,
-  })
-  await called((done) => producer.connect({ timeout: 20_000 }, done))
-  await called((done) => producer.initTransactions(20_000, done))
-  await called((done) => producer.beginTransaction(done))
-  for (let written = 0; written < aborted; written += 1) {
-    producer.produce(topic, 0, Buffer.alloc(valueBytes, 'x'), 'k')
-    if (written % 20_000 === 19_999) await called((done) => producer.flush(60_000, done))
-  }
-  await called((done) => producer.flush(60_000, done))
-  await called((done) => producer.abortTransaction(60_000, done))
-  await called((done) => producer.disconnect(done))
-}
 
 /** As a start asks: the last applied record, and everything passed behind it. */
 const asked = [
@@ -108,34 +86,6 @@ describe.each(['official', 'pinned'])('a log that ends in many aborted records, 
       ]).toContainEqual(outcome)
       if (shortMs === 1) expect(outcome).not.toContain('absent')
     }
-  })
-})
-
-describe('a broker that lets its readers wait for their quota', () => {
-  const names = ['official', 'pinned'] as const
-  const clientNames = names.map((name) => `slow-${name}-${randomUUID()}`)
-  /** A little less than what lets the tail through at once: brokers measure over ten seconds by default. */
-  const bytesPerSecond = Math.round((aborted * valueBytes) / 11.5)
-
-  it('[KAF-10] [KAF-29] is read through, though that takes longer than a deadline', async () => {
-    const admin = new Admin({ clientId: 'quotas', bootstrapBrokers: [...kafka.brokers] })
-    const entries = clientNames.map((entityName) => ({
-      entities: [{ entityType: 'client-id' as const, entityName }],
-      ops: [{ key: 'consumer_byte_rate' as const, value: bytesPerSecond, remove: false as const }],
-    }))
-    await admin.alterClientQuotas({ entries, validateOnly: false })
-    await admin.close()
-    const readSlowly = async (name: string, index: number): Promise<void> => {
-      const log = open(name, clientNames[index])
-      const startedMs = performance.now()
-      const slow = { topic, records: asked, deadlineMs: 2_000, totalMsMax: 60_000 }
-      const kinds = kindsOf(await log.readBack(slow))
-      const spentMs = Math.round(performance.now() - startedMs)
-      console.log(`${name}: read through under a quota of ${bytesPerSecond} bytes a second in ${spentMs} ms`)
-      expect({ name, kinds }).toEqual({ name, kinds: ['record', 'absent'] })
-      expect(spentMs).toBeGreaterThan(slow.deadlineMs)
-    }
-    await Promise.all(names.map(readSlowly))
   })
 })
 

@@ -64,6 +64,8 @@ function passedGap(
   { partition, low, highWatermark }: PartitionBounds,
   position: Offset,
 ): ReadBackStretch | undefined {
+  // The usual position, right behind the record: asked for every partition of a start.
+  if (position - witness.offset === 1n) return undefined
   const offset = maxOffset(nextOffset(witness.offset), low)
   return offset < position && position <= highWatermark ? { partition, offset, before: position } : undefined
 }

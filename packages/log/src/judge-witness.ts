@@ -10,6 +10,8 @@ export type WitnessVerdict =
   | { readonly kind: 'diverged'; readonly explanation: string }
   | { readonly kind: 'unproven'; readonly message: string; readonly reason?: 'damaged' }
 
+const confirmed: WitnessVerdict = { kind: 'confirmed' }
+
 /**
  * Whether the log still holds the witnessed record.
  *
@@ -38,7 +40,7 @@ export function judgeWitness(
       if (compacted) return { kind: 'not-retained' }
       return { kind: 'diverged', explanation: `no committed record stands at offset ${witness.offset} any more` }
     case 'record':
-      if (readBack.witness.digest === witness.digest) return { kind: 'confirmed' }
+      if (readBack.witness.digest === witness.digest) return confirmed
       return {
         kind: 'diverged',
         explanation: `another record stands at offset ${witness.offset} (leader epoch ${readBack.witness.leaderEpoch}, applied was epoch ${witness.leaderEpoch})`,

@@ -26,12 +26,8 @@ export type BoundsReading =
 
 /** Why a set of bounds cannot be true of one log, or `undefined` when it can. */
 export function boundsFault(reading: readonly PartitionBounds[], partitionCount: number): string | undefined {
-  const seen = new Set(reading.map((bounds) => bounds.partition))
-  if (seen.size !== reading.length) return 'a partition was reported twice'
-  for (let partition = 0; partition < partitionCount; partition += 1) {
-    if (!seen.has(partition)) return `partition ${partition} was not reported`
-  }
-  if (reading.length !== partitionCount) return `a partition beyond ${partitionCount - 1} was reported`
+  const fault = isEachOnce(reading, partitionCount) ? undefined : countFault(reading, partitionCount)
+  if (fault !== undefined) return fault
   for (const { partition, low, lastStableOffset, highWatermark } of reading) {
     // Three separate requests can straddle appended records, so the end may only have grown between them; the inspector
     // reads low first and the high watermark last. Anything else is not one log.
@@ -40,4 +36,18 @@ export function boundsFault(reading: readonly PartitionBounds[], partitionCount:
     }
   }
   return undefined
+}
+
+/** The usual reading: every partition in its place, which needs no set to be seen. */
+function isEachOnce(reading: readonly PartitionBounds[], partitionCount: number): boolean {
+  return reading.length === partitionCount && reading.every(({ partition }, index) => partition === index)
+}
+
+function countFault(reading: readonly PartitionBounds[], partitionCount: number): string | undefined {
+  const seen = new Set(reading.map((bounds) => bounds.partition))
+  if (seen.size !== reading.length) return 'a partition was reported twice'
+  for (let partition = 0; partition < partitionCount; partition += 1) {
+    if (!seen.has(partition)) return `partition ${partition} was not reported`
+  }
+  return reading.length === partitionCount ? undefined : `a partition beyond ${partitionCount - 1} was reported`
 }

@@ -8,15 +8,13 @@ export interface CatchUpProgress {
   readonly partitions: number
 }
 
-/** Measures progress from the positions of the start plan towards H0. */
-export function catchUpProgress(starts: ReadonlyMap<number, bigint>, status: ProjectionStatus): CatchUpProgress {
+/** Measures progress from where the projection was resumed towards H0. */
+export function catchUpProgress(status: ProjectionStatus): CatchUpProgress {
   let [done, total, partitionsCaughtUp] = [0n, 0n, 0]
-  for (const { partition, next, target, caughtUp } of status.partitions) {
-    const [from, to] = [starts.get(partition) ?? 0n, BigInt(target)]
-    if (to > from) {
-      total += to - from
-      done += (BigInt(next) > to ? to : BigInt(next)) - from
-    }
+  for (const { next, target, replayAtStart, caughtUp } of status.partitions) {
+    const [toRead, left] = [BigInt(replayAtStart), BigInt(target) - BigInt(next)]
+    total += toRead
+    done += left > 0n ? toRead - left : toRead
     if (caughtUp) partitionsCaughtUp += 1
   }
   return { done, total, partitionsCaughtUp, partitions: status.partitions.length }

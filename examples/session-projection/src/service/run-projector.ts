@@ -1,5 +1,5 @@
 import { messageOf, withDeadline, systemClock } from '@tidemark/core'
-import { renderRefusals } from '@tidemark/checkpoint'
+import { dirtyRunbook, renderRefusals } from '@tidemark/checkpoint'
 import type { Projection, StartOutcome, StartPlan } from '@tidemark/checkpoint'
 import { observeProjection } from '@tidemark/telemetry'
 import { metrics } from '@opentelemetry/api'
@@ -74,6 +74,8 @@ function newProjection({ settings, backend, logger, stop }: ProjectorParts): Pro
     limits: { batchRecordsMax, stallMsMax, inspectMsMax: ioDeadlineMs },
     observer: {
       onState: (state, reason) => {
+        // What is left is told before what follows from nothing being left.
+        if (state === 'ready') tellProgress(projection, logger)
         if (reason === undefined) logger.info({ state }, `state: ${state}`)
         else logger.error({ state, reason }, `state: ${state}, ${reason.code}: ${reason.message}`)
       },
@@ -121,13 +123,13 @@ async function serve(parts: ProjectorParts, projection: Projection, plan: StartP
   const { settings, logger, stop } = parts
   for (const note of plan.notes) logger.warn({ note }, note.message)
   const over = new AbortController()
-  const progress = reportProgress(projection, plan, logger, over.signal)
+  const progress = reportProgress(projection, logger, over.signal)
   const ended = await projection.ended()
   over.abort()
   await progress
   if (ended.kind === 'stopped') return exitCodes.ok
-  const { code, message, remedy, docsPath } = ended.reason
-  parts.announce(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${docsPath}`)
+  const { code, message, remedy } = ended.reason
+  parts.announce(`dirty, ${code}: ${message}\n  remedy: ${remedy}\n  see: ${dirtyRunbook(code)}`)
   // Probes and clients get to see the reason before the process goes away; SIGTERM ends the wait.
   logger.error({ graceMs: settings.dirtyGraceMs }, 'serving 503 until the grace is over')
   await systemClock.sleep(settings.dirtyGraceMs, stop)
@@ -146,24 +148,20 @@ async function profileStore({ settings, backend, logger }: ProjectorParts): Prom
   }
 }
 
-async function reportProgress(
-  projection: Projection,
-  plan: StartPlan,
-  logger: Logger,
-  over: AbortSignal,
-): Promise<void> {
-  const starts = new Map(plan.partitions.map(({ partition, nextOffset }) => [partition, nextOffset as bigint]))
-  const say = (): void => {
-    const progress = catchUpProgress(starts, projection.status())
-    const { done, total } = progress
-    logger.info({ done: String(done), total: String(total) }, progressLine(progress))
-  }
+function tellProgress(projection: Projection, logger: Logger): void {
+  const progress = catchUpProgress(projection.status())
+  const { done, total } = progress
+  logger.info({ done: String(done), total: String(total) }, progressLine(progress))
+}
+
+async function reportProgress(projection: Projection, logger: Logger, over: AbortSignal): Promise<void> {
   for (;;) {
     const waited = await projection.caughtUp({ deadlineMs: 500 })
     if (over.aborted || waited.kind === 'dirty' || waited.kind === 'stopped') return
-    say()
-    if (waited.kind === 'timed-out') continue
-    logger.info(`ready: every partition reached its target`)
-    return
+    if (waited.kind === 'timed-out') tellProgress(projection, logger)
+    else {
+      logger.info(`ready: every partition reached its target`)
+      return
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts'
 import type { ProjectionStore } from '../projection-store.ts'
-import { identityFirst } from '../identity-first.ts'
+import { identityFirst } from '../refusals/identity-first.ts'
 import { topicNameOf } from '../namespace.ts'
 import { refuse } from '../refusal.ts'
 import type { Refusal } from '../refusal.ts'

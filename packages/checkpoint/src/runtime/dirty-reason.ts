@@ -61,6 +61,11 @@ export function dirtyReason(
   }
 }
 
+/** The runbook page of a dirty reason, as of a refusal. */
+export function dirtyRunbook(code: DirtyCode): string {
+  return `docs/runbook/dirty/${code.toLowerCase().replaceAll('_', '-')}.md`
+}
+
 /** A dirty reason made of something thrown; a tidemark error's code and details are kept. */
 export function dirtyReasonOfThrown(code: DirtyCode, doing: string, thrown: unknown, partition?: number): DirtyReason {
   const values = isTidemarkError(thrown) ? { error: thrown.code, details: thrown.details } : {}

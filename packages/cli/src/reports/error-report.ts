@@ -21,6 +21,13 @@ const damaged: ReadonlySet<string> = new Set([
   'TM_POSTGRES_DATA_CORRUPTED',
 ])
 
+/** What to do where the remedy of a package speaks to the service's code, and an operator has options instead. */
+const operatorRemedies: Readonly<Record<string, string>> = {
+  TM_POSTGRES_TABLES_MISSING:
+    'Name the schemas as the service does: --schema (tidemark unless said), and --data-schema where its data stands in another ' +
+    '(that of --schema unless said). Nothing was created: a look creates no tables, the service does by ensurePostgresTables.',
+}
+
 /** The verdict that an error stands for. */
 export function errorVerdict(error: unknown): Verdict {
   if (!isTidemarkError(error)) return 'failed'
@@ -42,7 +49,8 @@ export function errorReport(command: CommandName, error: unknown, secrets: Secre
   const head = { version: REPORT_VERSION, command, verdict, exitCode: verdicts[verdict].exitCode } as const
   const message = secrets.redact(messageOf(error).split('\n')[0]!)
   if (!isTidemarkError(error)) return { ...head, error: { message, details: {}, retriable: false } }
-  const { code, remedy, docsPath, retriable } = error
+  const { code, docsPath, retriable } = error
+  const remedy = operatorRemedies[code] ?? error.remedy
   const details = redacted(error.details, secrets) as Readonly<Record<string, JsonValue>>
   return { ...head, error: { code, message, details, remedy, docs: docsPath, retriable } }
 }

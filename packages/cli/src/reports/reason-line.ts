@@ -1,3 +1,4 @@
+import { refusalRunbook } from '@tidemark/checkpoint'
 import type { Refusal, StoredState } from '@tidemark/checkpoint'
 import type { LogIdentity } from '@tidemark/log'
 import type { Verdict } from '../verdicts.ts'
@@ -6,16 +7,6 @@ import type { ReasonLine, ShownIdentity, StoreLine } from './report.ts'
 
 /** The longest message shown; the parts of it that came from a store are cut already. */
 export const MESSAGE_LENGTH_MAX = 1_000
-
-/** The runbook page of a refusal. A check of the documentation compares these names with the pages. */
-export function refusalRunbook(code: string): string {
-  return `docs/runbook/refusals/${code.toLowerCase().replaceAll('_', '-')}.md`
-}
-
-/** The runbook page of a dirty reason. */
-export function dirtyRunbook(code: string): string {
-  return `docs/runbook/dirty/${code.toLowerCase().replaceAll('_', '-')}.md`
-}
 
 /** A refusal as it is reported. */
 export function reasonLine(refusal: Refusal): ReasonLine {

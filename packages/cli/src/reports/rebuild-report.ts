@@ -1,3 +1,4 @@
+import { dirtyRunbook } from '@tidemark/checkpoint'
 import type {
   DirtyReason,
   OpenQuestion,
@@ -11,7 +12,7 @@ import type { Verdict } from '../verdicts.ts'
 import { printable } from '../render/printable.ts'
 import { boundedList, boundedMap } from './bounded-list.ts'
 import type { BoundedList } from './bounded-list.ts'
-import { dirtyRunbook, MESSAGE_LENGTH_MAX, reasonLine, refusalVerdict, shownValues } from './reason-line.ts'
+import { MESSAGE_LENGTH_MAX, reasonLine, refusalVerdict, shownValues } from './reason-line.ts'
 import { REPORT_VERSION } from './report.ts'
 import type { ReasonLine, ReportHead } from './report.ts'
 

@@ -5,6 +5,8 @@ export interface BenchSettings {
   readonly partitions: number
   /** Records of one throughput round. */
   readonly records: number
+  /** Records of a round that looks for a few parts in a hundred, which a short one loses in its beginning and end. */
+  readonly leaseRecords: number
   readonly batches: readonly number[]
   readonly verdictPartitions: number
   readonly foreignKeys: number
@@ -18,6 +20,7 @@ const full: BenchSettings = {
   rounds: 5,
   partitions: 4,
   records: 60_000,
+  leaseRecords: 200_000,
   batches: [100, 500],
   verdictPartitions: 512,
   foreignKeys: 10_000_000,
@@ -31,6 +34,7 @@ const quick: BenchSettings = {
   rounds: 2,
   partitions: 2,
   records: 2_000,
+  leaseRecords: 2_000,
   batches: [100],
   verdictPartitions: 8,
   foreignKeys: 10_000,

@@ -3,6 +3,7 @@
 import { Redis } from 'ioredis'
 import { newProjection, openHandWrittenLoop } from './contenders.ts'
 import type { Place } from './contenders.ts'
+import { peakMegabytes } from './peak-memory.ts'
 import { measureConsumeOnly } from './throughput.ts'
 
 const [kind, brokers, redisUrl, topic, partitionText, batchText, recordText] = process.argv.slice(2) as [
@@ -67,8 +68,7 @@ async function runHandWritten(checkpoint: 'none' | 'set'): Promise<void> {
 }
 
 function end(from: number): void {
-  const { maxRSS } = process.resourceUsage()
-  tell({ end: { ms: performance.now() - from, rssMegabytes: maxRSS / 1_024 } })
+  tell({ end: { ms: performance.now() - from, rssMegabytes: peakMegabytes() } })
 }
 
 if (kind === 'ours') await runOurs()

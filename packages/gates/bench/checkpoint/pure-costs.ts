@@ -79,7 +79,8 @@ export function benchPlanner(partitions: number, rounds: number): void {
     ['planner, every last record read back', input],
   ] as const) {
     const times: number[] = []
-    const repeats = Math.max(20, rounds * 20)
+    // Half of them warm up: the compiler takes some hundred runs to settle.
+    const repeats = Math.max(20, rounds * 100)
     for (let repeat = -repeats; repeat < repeats; repeat += 1) {
       const from = performance.now()
       const verdict = planStart(planned)

@@ -18,11 +18,15 @@ export async function benchOnServices(settings: BenchSettings, metrics: Readonly
   const admin = createKafkaAdmin(kafka.bootstrapBrokers)
   const services = { brokers: kafka.bootstrapBrokers, redisUrl: redis.url }
   try {
-    if (metrics.has('r1') || metrics.has('r2') || metrics.has('lease') || metrics.has('pinned')) {
+    if (metrics.has('lease')) {
+      const { leaseRecords } = settings
+      const topic = await fillTopic(admin, partitions, leaseRecords)
+      await benchLease({ ...services, topic, partitions }, leaseRecords, rounds)
+    }
+    if (metrics.has('r1') || metrics.has('r2') || metrics.has('pinned')) {
       const topic = await fillTopic(admin, partitions, records)
       const place = { ...services, topic, partitions }
       if (metrics.has('r1') || metrics.has('r2')) await benchAgainstLoops(place, records, settings.batches, rounds)
-      if (metrics.has('lease')) await benchLease(place, records, rounds)
       if (metrics.has('pinned')) {
         await benchPinned(place, records, rounds, (brokers) => createPinnedKafkaLog({ brokers }))
       }

@@ -6,7 +6,9 @@ import type { CommittedLog } from '@tidemark/log'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPinnedKafkaLog } from '../../src/pinned/index.ts'
 import type { PinnedKafkaLogOptions } from '../../src/pinned/index.ts'
+import { createKafkaLog } from '../../src/index.ts'
 import type { KafkaSasl, KafkaSecurity } from '../../src/index.ts'
+import { appendAborted } from '../append-aborted.ts'
 import { at, endsOf, offsetsOf, readUntil } from '../kafka-fixture.ts'
 import { password, startGuardedCluster } from './guarded-cluster.ts'
 import type { GuardedCluster } from './guarded-cluster.ts'
@@ -254,6 +256,35 @@ describe('talking past each other', () => {
 })
 
 describe('a quota', () => {
+  it('[KAF-10] [KAF-29] a long passed stretch is read back by both clients, though that takes longer than a deadline', async () => {
+    const { kafka, admin, plain } = cluster
+    const topic = await kafka.createTopic()
+    const count = 9_000
+    await kafka.append(topic, 0, 1)
+    await appendAborted([plain], topic, count, 100)
+    const readSlowly = async (name: string, create: (options: PinnedKafkaLogOptions) => CommittedLog) => {
+      const clientName = `slow-${name}-${randomUUID()}`
+      const entities = [{ entityType: 'client-id' as const, entityName: clientName }]
+      const ops = [{ key: 'consumer_byte_rate' as const, value: 250_000, remove: false as const }]
+      await admin.alterClientQuotas({ entries: [{ entities, ops }], validateOnly: false })
+      const log = create({ brokers: [plain], clientName })
+      // As a start asks: the last applied record, and everything passed behind it.
+      const asked = [
+        { partition: 0, offset: at(0) },
+        { partition: 0, offset: at(1), before: at(count + 2) },
+      ]
+      const limits = { deadlineMs: 2_000, totalMsMax: 60_000 }
+      const started = performance.now()
+      const answers = await log.readBack({ topic, records: asked, ...limits })
+      const spentMs = performance.now() - started
+      await log.close()
+      console.log(`${name}: ${count} aborted records read through under a quota in ${Math.round(spentMs)} ms`)
+      expect(answers.map(({ offset, kind }) => `${offset} ${kind}`).sort()).toEqual(['0 record', '1 absent'])
+      expect(spentMs).toBeGreaterThan(limits.deadlineMs)
+    }
+    await Promise.all([readSlowly('official', createKafkaLog), readSlowly('pinned', createPinnedKafkaLog)])
+  })
+
   it('[KAF-20] [KAF-26] throttling is waited out: no fetch meanwhile, every record in order, no failure', async () => {
     const { kafka, admin, plain } = cluster
     const clientName = `quota-${randomUUID()}`

@@ -1,4 +1,4 @@
-import type { Refusal, RefusalCode } from './refusal.ts'
+import type { Refusal, RefusalCode } from '../refusal.ts'
 
 /** That the stored positions were read from another log than the one found; the earlier one explains the later ones. */
 const otherLog: readonly RefusalCode[] = ['CLUSTER_ID', 'TOPIC_NAME', 'TOPIC_ID']
