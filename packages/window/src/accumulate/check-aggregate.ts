@@ -140,12 +140,14 @@ function checkDeclaration<P, A>(aggregate: Aggregate<P, A>, isolation: Aggregate
 
 /** Every window starts from `create`: what it shares, windows would share. */
 function checkCreated<P, A>(guarded: Aggregate<P, A>, aggregate: Aggregate<P, A>): void {
+  const name = `${aggregate.name}@${aggregate.version}`
   const [first, second] = [guarded.create(), guarded.create()]
   if (typeof first === 'object' && first !== null && first === second) {
-    const name = `${aggregate.name}@${aggregate.version}`
     throw declarationInvalid(name, 'create', 'gives the same object twice; windows would share it')
   }
-  guarded.decode(guarded.encode(first))
+  if (guarded.decode(guarded.encode(first)) === undefined) {
+    throw declarationInvalid(name, 'decode', 'does not take what encode gives; no state could be restored')
+  }
 }
 
 interface Watch<A> {

@@ -164,7 +164,7 @@ describe.each(both)('a guarded aggregate, isolation %s', (isolation) => {
     expect(() => guarded({ add: give }, isolation).add({ items: [] }, 1)).toThrow(value('add', '$'))
     expect(() => guarded({ merge: give }, isolation).merge({ items: [] }, { items: [] })).toThrow(value('merge', '$'))
     expect(() => guarded({ retract: give }, isolation).retract!({ items: [] }, 1)).toThrow(value('retract', '$'))
-    if (wrong === undefined) return
+    if (wrong === undefined) return // Which decode says of what it does not take.
     expect(() => guarded({ decode: give }, isolation)).toThrow(value('decode', '$'))
   })
 
@@ -295,6 +295,11 @@ describe('declarations', () => {
 
   it.each([undefined, null, 'bag', () => bag])('[WIN-50] %s is no aggregate', (nothing) => {
     expect(() => guardAggregate(nothing as unknown as Parts, { isolation: 'none' })).toThrow(refused('aggregate'))
+  })
+
+  it('[WIN-50] decode that does not take what encode gives could restore nothing', () => {
+    expect(() => guarded({ decode: () => undefined }, 'none')).toThrow(refused('decode'))
+    expect(() => guarded({ decode: () => undefined }, 'copy')).toThrow(refused('decode'))
   })
 
   it('[WIN-50] name, version and isolation are checked', () => {
