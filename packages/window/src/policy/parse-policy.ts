@@ -8,7 +8,7 @@ import { fieldsOfProfile, fillingsOf, policyProfileNamed, policyProfileNames } f
 import type { PolicyFilling, PolicyProfileName } from './policy-profile.ts'
 import { policyContradictions } from './policy-rules.ts'
 import type { AggregateAbilities } from './policy-rules.ts'
-import { policyFieldNames, readPolicyFields } from './policy-schema.ts'
+import { isPlainObject, policyFieldNames, readPolicyFields } from './policy-schema.ts'
 import type { PolicyFields } from './policy-schema.ts'
 import type { PolicySource, StreamTimePolicy } from './stream-time-policy.ts'
 
@@ -96,8 +96,9 @@ function draftOf(input: unknown): Draft {
 /** The input with the facts of the deployment in it; what both say is a problem. */
 function withDeployment(draft: Draft, deployment: PolicyDeployment | undefined): Draft {
   const { input } = draft
-  if (deployment === undefined || typeof input !== 'object' || input === null) return draft
-  const { manifestDigest, ...facts } = deployment
+  if (deployment === undefined || !isPlainObject(input)) return draft
+  // By name: a deployment says facts, and nothing that a policy has to choose.
+  const { manifestDigest, businessStream, generation, sources } = deployment
   const merged: Record<string, unknown> = { ...input }
   const add = (target: Record<string, unknown>, path: PolicyPath, field: string, value: unknown): void => {
     if (value === undefined) return
@@ -107,9 +108,10 @@ function withDeployment(draft: Draft, deployment: PolicyDeployment | undefined):
       draft.problems.push(draft.placed({ path: pathText(path), code: 'FIELD_REPEATED', message }))
     }
   }
-  for (const [field, value] of Object.entries(facts)) add(merged, [field], field, value)
-  const job = merged['job'] ?? {}
-  if (typeof job === 'object' && !Array.isArray(job) && manifestDigest !== undefined) {
+  for (const [field, value] of Object.entries({ businessStream, generation, sources }))
+    add(merged, [field], field, value)
+  const job = merged['job'] === undefined ? {} : merged['job']
+  if (isPlainObject(job) && manifestDigest !== undefined) {
     const digested: Record<string, unknown> = { ...job }
     add(digested, ['job', 'manifestDigest'], 'manifestDigest', manifestDigest)
     merged['job'] = digested
@@ -140,8 +142,11 @@ function isAbsent({ code, path }: PolicyProblem, field: string): boolean {
 /** By line where there are lines, and each once: two parts of one line of a text may lack the same. */
 function inOrder(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
   const sorted = problems.toSorted((left, right) => (left.line ?? 0) - (right.line ?? 0))
-  const texts = sorted.map(({ path, code, message }) => `${path} ${code} ${message}`)
-  return sorted.filter((_, at) => texts.indexOf(texts[at]!) === at)
+  const told = new Set<string>()
+  return sorted.filter(({ path, code, message }) => {
+    const before = told.size
+    return told.add(`${path} ${code} ${message}`).size > before
+  })
 }
 
 /** The order of sources says nothing, so that equal topologies are one policy. */

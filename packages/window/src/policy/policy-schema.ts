@@ -166,7 +166,8 @@ function valueAt(root: unknown, path: PolicyPath): unknown {
   )
 }
 
-function isPlainObject(input: unknown): input is Readonly<Record<string, unknown>> {
+/** Whether a value is an object as JSON has them, of no class of its own. */
+export function isPlainObject(input: unknown): input is Readonly<Record<string, unknown>> {
   if (typeof input !== 'object' || input === null) return false
   const prototype: unknown = Object.getPrototypeOf(input)
   return prototype === Object.prototype || prototype === null

@@ -268,6 +268,27 @@ describe('the facts of a deployment', () => {
     })
   })
 
+  it('[WIN-14] are the four facts and nothing that a policy chooses', () => {
+    const { allIdle: _allIdle, ...input } = samplePolicy()
+    const deployment = { allIdle: 'HOLD' } as object
+    expect(parsePolicy(input, { deployment })).toMatchObject({
+      problems: [{ path: '$.allIdle', code: 'FIELD_MISSING' }],
+    })
+  })
+
+  it('[WIN-14] make no policy of what is none', () => {
+    const read = (input: unknown) => {
+      const reading = parsePolicy(input, { deployment: seedDeployment })
+      return reading.kind === 'invalid' ? reading.problems.map(({ path, code }) => `${path} ${code}`) : []
+    }
+    const { job: _job, businessStream: _stream, generation: _generation, sources: _sources, ...rest } = samplePolicy()
+    expect(read([])).toEqual(['$ NOT_A_POLICY'])
+    expect(read(new Map())).toEqual(['$ NOT_A_POLICY'])
+    expect(read({ ...rest, job: null })).toEqual(['$.job VALUE_INVALID'])
+    expect(read({ ...rest, job: 'hourly-revenue@14' })).toEqual(['$.job VALUE_INVALID'])
+    expect(read(rest)).toEqual(['$.job.name FIELD_MISSING', '$.job.version FIELD_MISSING'])
+  })
+
   it('[WIN-14] are judged like what a policy says', () => {
     const deployment = { ...seedDeployment, generation: 0, sources: [{ source: 'orders', partitions: [] }] }
     const reading = parsePolicy(seedText, { profile: 'seed-v1', deployment })

@@ -201,6 +201,11 @@ describe('a policy as an object', () => {
     )
   })
 
+  it('[WIN-2] tells very many problems in a time that grows as they do', () => {
+    const partitions = Array.from({ length: 50_000 }, () => -1)
+    expect(problemsOf(samplePolicy({ sources: [{ source: 'orders', partitions }] }))).toHaveLength(50_000)
+  })
+
   it('[WIN-2] prints a problem on one line', () => {
     const [problem] = problemsOf({ ...samplePolicy(), allIdle: 'WAIT' })
     expect(renderProblem(problem!)).toBe('$.allIdle is "WAIT"; it takes HOLD or FLUSH_MAX')
