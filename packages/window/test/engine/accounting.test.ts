@@ -25,7 +25,7 @@ function balanced() {
 }
 
 describe('the books of a partition', () => {
-  it('[WIN-64] [W2] balance when every record has one verdict and every offset is a record or a hole', () => {
+  it('[WIN-64] balance when every record has one verdict and every offset is a record or a hole', () => {
     const { books, positions } = balanced()
     expect(books.residue(0, positions)).toBeUndefined()
     expect(books.residue(1, positions)).toBeUndefined()
