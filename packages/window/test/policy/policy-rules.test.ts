@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parsePolicy, PARTITIONS_MAX, policyProblems, WINDOWS_PER_EVENT_MAX } from '../../src/index.ts'
+import {
+  createAppendOnlyMax,
+  createCount,
+  parsePolicy,
+  PARTITIONS_MAX,
+  policyProblems,
+  WINDOWS_PER_EVENT_MAX,
+} from '../../src/index.ts'
 import type { AggregateAbilities, StreamTimePolicy } from '../../src/index.ts'
 import { samplePolicy } from './sample-policy.ts'
 
@@ -144,6 +151,16 @@ describe('the aggregate that will compute', () => {
     [{ input: 'changes' }, { name: 'x', retract: true }, ['$.input AGGREGATE_CANNOT_RETRACT']],
   ])('[WIN-7] can take back where %j asks for it: %j', (changed, aggregate, told) => {
     expect(problemsOf(changed, aggregate)).toEqual(told)
+  })
+})
+
+describe('the aggregates of this package', () => {
+  it('[WIN-7] say by what they have whether a policy may use them', () => {
+    const changes = { correctionMode: 'DELTA', input: 'changes' } as const
+    const latest = createAppendOnlyMax<number>({ name: 'latest', version: 1, read: (payload) => payload })
+    expect(problemsOf(changes, createCount({ name: 'orders', version: 1 }))).toEqual([])
+    expect(problemsOf({}, latest)).toEqual([])
+    expect(problemsOf({ input: 'changes' }, latest)).toEqual(['$.input AGGREGATE_CANNOT_RETRACT'])
   })
 })
 
