@@ -105,21 +105,16 @@ class Columns implements InputSets {
   }
 
   read(slot: number): InputSet {
-    const hulls: (OffsetHull & { readonly index: number })[] = []
-    for (let row = slot; row !== none; row = this.#next[row]!) {
-      const index = this.#partition[row]!
-      if (index === none) continue
-      hulls.push({
-        index,
-        ...this.#partitions[index]!,
+    const rows: number[] = []
+    for (let row = slot; row !== none; row = this.#next[row]!) if (this.#partition[row] !== none) rows.push(row)
+    rows.sort((a, b) => this.#partition[a]! - this.#partition[b]!)
+    return {
+      hulls: rows.map((row) => ({
+        ...this.#partitions[this.#partition[row]!]!,
         fromOffset: this.#from[row]!,
         toOffset: this.#to[row]!,
         count: this.#count[row]!,
-      })
-    }
-    hulls.sort((a, b) => a.index - b.index)
-    return {
-      hulls: hulls.map(({ index: _, ...hull }) => hull),
+      })),
       count: this.count(slot),
       setHash: setHashText(this.#lanes, slot * SET_HASH_LANES),
     }
