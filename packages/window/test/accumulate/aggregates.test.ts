@@ -60,6 +60,11 @@ describe('results', () => {
     expect(resultOf(decimalAverage, '0.10', '0.20')).toEqual({ numerator: '3', denominator: '20' })
   })
 
+  it('[WIN-48] of no values there is no sum to read back', () => {
+    expect([average.decode([5, 0]), decimalAverage.decode(['0.01', 0])]).toEqual([undefined, undefined])
+    expect(average.result(average.decode([0, 0])!)).toBeUndefined()
+  })
+
   it('[WIN-48] an average as decimal text has its places and its rounding', () => {
     const of = (places: number, rounding: 'HALF_EVEN' | 'HALF_UP') =>
       any(createAverage({ ...as<number>(), form: { kind: 'decimal', places, rounding } }))
@@ -286,6 +291,11 @@ describe('taking back what is not there', () => {
     expect(min.result(min.retract!(accumulator, 2))).toBeUndefined()
     expect(min.encode(accumulator)).toEqual([])
     expect(distinct.result(distinct.retract!(filled(distinct, 'a', 'a', 'b'), 'a'))).toBe(2)
+  })
+
+  it('[WIN-49] a value held no times is nothing that was written', () => {
+    expect([min.decode([[1, 0]]), distinct.decode([['a', 0]])]).toEqual([undefined, undefined])
+    expect(min.result(min.decode([[1, 1]])!)).toBe(1)
   })
 
   it('[WIN-49] coming and going of values leaves nothing behind', () => {
