@@ -61,10 +61,9 @@ describe('the direction of dependencies', () => {
         ...manifest.peerDependencies,
         ...manifest.devDependencies,
       })
-      expect(
-        outside.filter((dependency) => !dependency.startsWith('@tidemark/')).toSorted(),
-        name,
-      ).toEqual([...(pureLibraries[name] ?? [])].toSorted())
+      expect(outside.filter((dependency) => !dependency.startsWith('@tidemark/')).toSorted(), name).toEqual(
+        [...(pureLibraries[name] ?? [])].toSorted(),
+      )
     }
   })
 })

@@ -52,14 +52,14 @@ interface WindowErrorSpecs extends Readonly<Record<string, ErrorSpec>> {
 }
 
 /** One partition of one generation. */
-interface InputPlace extends ErrorDetails {
+export interface InputPlace extends ErrorDetails {
   readonly source: string
   readonly partition: number
   readonly generation: number
 }
 
 /** Which operation of which aggregate, as `name@version`, and why. */
-interface AggregateFault extends ErrorDetails {
+export interface AggregateFault extends ErrorDetails {
   readonly aggregate: string
   readonly operation: string
   readonly reason: string

@@ -1,5 +1,5 @@
 /** Where a mark holds: for one partition, in one generation of it, and only as long as that offset is the next one. */
-interface MarkPlace {
+export interface MarkPlace {
   /** Index in the engine's list of partitions. */
   readonly partition: number
   readonly generation: number
