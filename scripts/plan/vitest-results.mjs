@@ -1,3 +1,4 @@
+const cameToNoEnd = 'it came to no end: the process of its file was gone before it'
 const statusOf = { passed: 'passed', failed: 'failed', skipped: 'skipped', todo: 'skipped' }
 
 /**
@@ -17,7 +18,7 @@ export function readVitestReport(report) {
       const status = statusOf[test.status] ?? 'failed'
       counts[status] += 1
       const title = [...test.ancestorTitles, test.title].join(' > ')
-      const why = test.failureMessages?.[0]
+      const why = test.failureMessages?.[0] ?? (test.status in statusOf ? undefined : cameToNoEnd)
       counts.tests.push({ title, status, file: file.name, ...(why === undefined ? {} : { why }) })
     }
   }

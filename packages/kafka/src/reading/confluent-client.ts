@@ -26,6 +26,7 @@ export interface ConfluentConsumer {
   pause(partitions: readonly ConfluentPartition[]): void
   resume(partitions: readonly ConfluentPartition[]): void
   on(event: 'partition.eof', listener: (event: ConfluentPosition) => void): void
+  on(event: 'connection.failure', listener: () => void): void
   on(event: 'event.error' | 'warning' | 'error', listener: (error: ConfluentError) => void): void
   on(event: 'event.stats', listener: (event: { readonly message: string }) => void): void
   on(event: 'event.throttle', listener: (event: { readonly throttleTime: number }) => void): void

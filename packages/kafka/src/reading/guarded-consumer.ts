@@ -6,6 +6,7 @@ import type { ClientCondition } from './client-conditions.ts'
 import { loadConfluentClient } from '../client-packages.ts'
 import type {
   ConfluentAdmin,
+  ConfluentClient,
   ConfluentConsumer,
   ConfluentError,
   ConfluentMessage,
@@ -78,6 +79,9 @@ export interface GuardedConsumerRequest {
 /** How long releasing a client may take before its caller stops waiting. */
 export const CLOSE_DEADLINE_MS = 10_000
 
+/** How long the client's failing connection waits for its own release, less some for a late timer. Source: its lib/client.js. */
+const OWN_RELEASE_MS_MAX = 9_500
+
 /** Events are served by pulls, so the connection phase pulls this often to hear of a refused login. */
 const OPENING_PULL_MS = 20
 
@@ -87,21 +91,24 @@ const OPENING_PULL_MS = 20
  * @throws {TidemarkError} TM_KAFKA_UNREACHABLE, TM_KAFKA_AUTHENTICATION_FAILED, TM_KAFKA_AUTHORIZATION_FAILED,
  *   TM_KAFKA_CLIENT_MISSING, TM_KAFKA_CLIENT_FAILED, TM_CORE_CANCELLED; the client is released before any of them.
  */
-export async function openGuardedConsumer(request: GuardedConsumerRequest): Promise<GuardedConsumer> {
+export async function openGuardedConsumer(
+  request: GuardedConsumerRequest,
+  client: ConfluentClient = loadConfluentClient(),
+): Promise<GuardedConsumer> {
   const { connection, tuning, partitionCount } = request
   const groupName = `${connection.clientName}.${randomUUID()}`
   const settings = guardedSettings(connection, tuning, groupName, partitionCount)
   const clean = secretsRemover(connection.security)
-  const client = loadConfluentClient()
   let raw: ConfluentConsumer
   try {
     raw = new client.KafkaConsumer({ ...settings.global }, { ...settings.topic })
   } catch (error) {
     throw failed('creating the client', error as ConfluentError, clean)
   }
-  const consumer = wrap(raw, () => client.AdminClient.createFrom(raw), clean)
+  const running: NativeCalls = new Set()
+  const consumer = wrap(raw, () => client.AdminClient.createFrom(raw), running, clean)
   try {
-    await connect(raw, consumer, request)
+    await connect(raw, consumer, running, request)
   } catch (error) {
     // Released behind the caller's back: a blocked connect must not hold up the error beyond the deadline.
     request.onRelease(consumer.close())
@@ -110,9 +117,16 @@ export async function openGuardedConsumer(request: GuardedConsumerRequest): Prom
   return consumer
 }
 
+/**
+ * Calls of a client that have not returned. Releasing it beside one of them is a crash of the process: each runs in a
+ * thread of its own, and none holds the client's native handle alive for the other.
+ */
+type NativeCalls = Set<Promise<unknown>>
+
 function wrap(
   raw: ConfluentConsumer,
   createAdmin: () => ConfluentAdmin,
+  running: NativeCalls,
   clean: (text: string) => string,
 ): GuardedConsumer {
   let ends: ConfluentPosition[] = []
@@ -120,7 +134,6 @@ function wrap(
   let assigned = false
   let admin: ConfluentAdmin | undefined
   let closing: Promise<void> | undefined
-  const describing = new Set<Promise<void>>()
   raw.on('partition.eof', (event) => void ends.push(event))
   const tell = (told: ClientTrouble): void => {
     // A lost connection is noise that comes again and again; it must not cover what cannot heal.
@@ -146,8 +159,8 @@ function wrap(
       assigned = true
       raw.assign(positions)
     },
-    pull: (messagesMax) =>
-      new Promise((resolve) => {
+    pull(messagesMax) {
+      const pull = new Promise<Pull>((resolve) => {
         try {
           raw.consume(messagesMax, (error, messages) => {
             const pulledEnds = ends
@@ -158,29 +171,35 @@ function wrap(
         } catch (error) {
           resolve({ kind: 'error', error: { code: -172, message: String((error as Error).message) } })
         }
-      }),
+      })
+      addCall(running, pull)
+      return pull
+    },
     pause: (partitions) => raw.pause(partitions),
     resume: (partitions) => raw.resume(partitions),
     async describe(topic, deadlineMs) {
       if (closing !== undefined) return { kind: 'condition', condition: 'closed', message: 'the client was closed' }
       const call = startDescribe((admin ??= createAdmin()), topic, deadlineMs, clean)
-      describing.add(call.returned)
-      void call.returned.then(() => describing.delete(call.returned))
+      addCall(running, call.returned)
       return call.description
     },
     trouble: () => trouble,
     onStatistics: (listener) => raw.on('event.stats', (event) => listener(event.message)),
     onThrottle: (listener) => raw.on('event.throttle', (event) => listener(event.throttleTime)),
     clean,
-    close: () => (closing ??= release(raw, describing)),
+    close: () => (closing ??= release(raw, running)),
   }
 }
 
-async function release(raw: ConfluentConsumer, describing: ReadonlySet<Promise<void>>): Promise<void> {
+function addCall(running: NativeCalls, returned: Promise<unknown>): void {
+  running.add(returned)
+  void returned.then(() => running.delete(returned))
+}
+
+async function release(raw: ConfluentConsumer, running: NativeCalls): Promise<void> {
   const disconnect = async (): Promise<void> => {
-    // The dependent admin client uses the consumer's native handle under a lock of its own: destroying the handle
-    // while such a call runs would crash the process. The call ends by the deadline it was given.
-    await Promise.all(describing)
+    // Each of them ends by the deadline it was given.
+    await Promise.all(running)
     await new Promise<void>((resolve) => {
       try {
         raw.disconnect(resolve)
@@ -248,14 +267,23 @@ function startDescribe(
 async function connect(
   raw: ConfluentConsumer,
   consumer: GuardedConsumer,
+  running: NativeCalls,
   request: GuardedConsumerRequest,
 ): Promise<void> {
   const { connection, deadlineMs, signal } = request
   const until = systemClock.monotonicMs() + deadlineMs
   let outcome: { readonly error: ConfluentError | undefined } | undefined
-  raw.connect({ timeout: Math.max(1, Math.floor(deadlineMs)) }, (error) => {
-    outcome = { error: error ?? undefined }
+  const returned = new Promise<void>((resolve) => {
+    // A connection that fails releases the client by itself before it returns, but waits only so long for that. Where the
+    // wait ran out the release may still run, so the client is given up as it is.
+    let ownReleaseFromMs = Infinity
+    raw.on('connection.failure', () => (ownReleaseFromMs = systemClock.monotonicMs()))
+    raw.connect({ timeout: Math.max(1, Math.floor(deadlineMs)) }, (error) => {
+      outcome = { error: error ?? undefined }
+      if (systemClock.monotonicMs() - ownReleaseFromMs < OWN_RELEASE_MS_MAX) resolve()
+    })
   })
+  addCall(running, returned)
   const brokers = brokersText(connection)
   for (;;) {
     if (signal?.aborted === true) throw coreErrors.create('TM_CORE_CANCELLED', { what: 'opening a reader' })

@@ -37,7 +37,6 @@ class KafkaReader implements ServedReader {
   #failure: ReadFailure | undefined
   #closed = false
   #polling = false
-  #pulling: Promise<unknown> = Promise.resolve()
   #servedUntilMs = 0
 
   constructor(consumer: GuardedConsumer, topic: string, positions: readonly PartitionPosition[], onClose: () => void) {
@@ -97,8 +96,6 @@ class KafkaReader implements ServedReader {
   async close(): Promise<void> {
     const first = !this.#closed
     this.#closed = true
-    // A pull never waits, so its end is near; destroying the client under it is left to nobody's luck.
-    await this.#pulling
     await this.#consumer.close()
     if (first) this.#onClose()
   }
@@ -107,9 +104,7 @@ class KafkaReader implements ServedReader {
     if (this.#closed) return failed({ reason: 'closed', partition: undefined, message: 'the reader was closed' })
     const known = this.#knownFailure()
     if (known !== undefined) return failed(known)
-    const pull = this.#consumer.pull(recordsMax)
-    this.#pulling = pull
-    const pulled = await pull
+    const pulled = await this.#consumer.pull(recordsMax)
     if (pulled.kind === 'error') {
       // The binding does not say which partition an error concerns, so it is known only where there is no choice.
       const partition = this.#assigned.size === 1 ? [...this.#assigned][0] : undefined

@@ -54,7 +54,11 @@ describe('judgeVitestStage', () => {
   it('counts a test that never came to an end as failed, whatever became of its process', () => {
     const judged = judge([file('passed', test('a', 'passed'), test('b', 'pending'))], { exitCode: 1 })
     expect(judged).toMatchObject({ passed: 1, failed: 1, skipped: 0 })
-    expect(judged.tests[1]).toMatchObject({ title: 'group > b', status: 'failed' })
+    expect(judged.tests[1]).toMatchObject({
+      title: 'group > b',
+      status: 'failed',
+      why: expect.stringContaining('the process of its file was gone'),
+    })
   })
 
   it('counts a file that could not be loaded as a failure', () => {
