@@ -7,6 +7,8 @@ export interface BenchSettings {
   readonly records: number
   /** Records of a round that looks for a few parts in a hundred, which a short one loses in its beginning and end. */
   readonly leaseRecords: number
+  /** More of them than elsewhere: what is looked for is smaller than what two rounds differ by. */
+  readonly leaseRounds: number
   readonly batches: readonly number[]
   readonly verdictPartitions: number
   readonly foreignKeys: number
@@ -21,6 +23,7 @@ const full: BenchSettings = {
   partitions: 4,
   records: 60_000,
   leaseRecords: 200_000,
+  leaseRounds: 15,
   batches: [100, 500],
   verdictPartitions: 512,
   foreignKeys: 10_000_000,
@@ -35,6 +38,7 @@ const quick: BenchSettings = {
   partitions: 2,
   records: 2_000,
   leaseRecords: 2_000,
+  leaseRounds: 2,
   batches: [100],
   verdictPartitions: 8,
   foreignKeys: 10_000,
@@ -86,5 +90,9 @@ export function readCommand(args: readonly string[]): BenchCommand {
   if ((metrics.has('r1') || metrics.has('r2')) && !args.includes('--no-losses')) metrics.add('losses')
   const given = process.env['TIDEMARK_BENCH_ROUNDS']
   const base = isQuick(args) ? quick : full
-  return { kind: 'run', settings: given === undefined ? base : { ...base, rounds: Number(given) }, metrics }
+  return {
+    kind: 'run',
+    settings: given === undefined ? base : { ...base, rounds: Number(given), leaseRounds: Number(given) },
+    metrics,
+  }
 }

@@ -19,9 +19,9 @@ export async function benchOnServices(settings: BenchSettings, metrics: Readonly
   const services = { brokers: kafka.bootstrapBrokers, redisUrl: redis.url }
   try {
     if (metrics.has('lease')) {
-      const { leaseRecords } = settings
+      const { leaseRecords, leaseRounds } = settings
       const topic = await fillTopic(admin, partitions, leaseRecords)
-      await benchLease({ ...services, topic, partitions }, leaseRecords, rounds)
+      await benchLease({ ...services, topic, partitions }, leaseRecords, leaseRounds)
     }
     if (metrics.has('r1') || metrics.has('r2') || metrics.has('pinned')) {
       const topic = await fillTopic(admin, partitions, records)
